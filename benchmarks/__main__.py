@@ -1,0 +1,79 @@
+"""In: a command line. Out: tables of speeds on the terminal, and on request JSON and the README's table.
+
+python -m benchmarks                          # everything, about 8 minutes
+python -m benchmarks --quick                  # under a minute, without TensorFlow
+python -m benchmarks --cases gcd --sizes 1000 100000 --json gcd.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import time
+from pathlib import Path
+
+from . import cases, contenders
+from .figures import figures
+from .measure import Effort, Row, measure_case
+from .readme import rewrite, show_figure
+from .tables import show_machine, table_of_case
+
+QUICK_SIZES = (10, 1_000, 100_000)
+README = Path(__file__).parents[1] / "README.md"
+
+
+def main() -> int:
+    options = parse()
+    if options.quick:
+        contenders.COMPILED.pop("tensorflow")
+    if options.readme and not README.exists():
+        raise SystemExit("there is no README.md to write to")
+    rows = measure(options)
+    found = figures(rows)
+    print(*(show_figure(figure) for figure in found), sep="\n")
+    if options.json:
+        write_json(options.json, rows)
+    if options.readme:
+        rewrite(README, rows)
+    return int(any(figure.passed is False for figure in found)) if options.strict else 0
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="How fast is each way to map?")
+    parser.add_argument("--quick", action="store_true", help="fewer sizes and samples, no TensorFlow")
+    parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="numbers of elements")
+    parser.add_argument("--cases", nargs="+", choices=cases.NAMES, default=cases.NAMES, metavar="CASE")
+    parser.add_argument("--ours", action="store_true", help="only the loop and up.map")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every row to this file")
+    parser.add_argument("--readme", action="store_true", help="write the table into README.md")
+    parser.add_argument("--strict", action="store_true", help="exit with status 1 where a promise is broken")
+    return parser.parse_args()
+
+
+def measure(options: argparse.Namespace) -> list[Row]:
+    effort = Effort(rounds=7, least=2, budget=0.04, limit=0.4) if options.quick else Effort()
+    start = time.perf_counter()
+    rows: list[Row] = []
+    print(show_machine())
+    for name in options.cases:
+        case = cases.load(name)
+        sizes = tuple(options.sizes or (QUICK_SIZES if options.quick else case.sizes))
+        print(f"\n{name}: {case.about}")
+        for lists in (False, True):
+            found = measure_case(case, sizes, effort, lists, not options.ours)
+            print(
+                "", table_of_case(found, first=False), table_of_case(found, first=True), sep="\n", flush=True
+            )
+            rows += found
+    print(f"\n{len(rows)} rows in {time.perf_counter() - start:.0f} s\n")
+    return rows
+
+
+def write_json(path: Path, rows: list[Row]) -> None:
+    content = {"machine": show_machine(), "rows": [dataclasses.asdict(row) for row in rows]}
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

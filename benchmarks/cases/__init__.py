@@ -1,0 +1,46 @@
+"""In: the name of a case, one file each in this folder. Out: a Case, ready to be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+NAMES = (
+    "square",
+    "sine_mix",
+    "branch3",
+    "quadratic",
+    "polynomial",
+    "newton",
+    "gcd",
+    "collatz",
+    "validated",
+)
+
+Columns = tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A function of one element, its data, and the same function as the peers want it written.
+
+    `paths` is how many ways through `f` the data takes: 1 is a straight line, None is too many to count.
+    `peers` has "numpy" (columns in, columns out) and "numba", "jax", "tensorflow" (one element in, one out).
+    """
+
+    name: str
+    about: str
+    sizes: tuple[int, ...]
+    paths: int | None
+    data: Callable[[int, np.random.Generator], Columns]
+    f: Callable[..., Any]
+    peers: dict[str, Callable[..., Any]]
+
+
+def load(name: str) -> Case:
+    module = import_module(f"{__name__}.{name}")
+    return Case(name, module.__doc__.strip(), module.SIZES, module.PATHS, module.data, module.f, module.PEERS)

@@ -1,0 +1,38 @@
+"""In: the rows of a run and README.md. Out: README.md with the block between its two marks written anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .figures import Figure, figures
+from .measure import Row
+from .tables import markdown, show_machine
+
+START, END = "<!-- bench:start -->", "<!-- bench:end -->"
+VERDICTS = {True: "✅", False: "❌", None: "·"}
+
+
+def make_block(rows: list[Row]) -> str:
+    checks = "\n".join(show_figure(figure) for figure in figures(rows))
+    return f"""{START}
+Times the speed of the Python loop in steady state, all contenders in one run, NumPy arrays in and out
+({show_machine()}). `-`: a call takes over 2 s; `x`: the contender refuses; `~`: the loop's time is
+scaled up from a smaller size. Made by `make bench`.
+
+{markdown(rows)}
+
+{checks}
+{END}"""
+
+
+def show_figure(figure: Figure) -> str:
+    return f"- {VERDICTS[figure.passed]} {figure.promise} ({figure.measured})"
+
+
+def rewrite(path: Path, rows: list[Row]) -> None:
+    text = path.read_text(encoding="utf-8")
+    before, start, rest = text.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        raise SystemExit(f"{path.name} has no block between {START} and {END}")
+    path.write_text(before + make_block(rows) + after, encoding="utf-8")

@@ -1,0 +1,94 @@
+"""A nested value in, its form (how it is nested) and its leaves out, and back."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a value is nested: `cls` is None for a leaf, else the container's class; `keys` name its children."""
+
+    cls: type | None = None
+    keys: tuple[Any, ...] = ()
+    children: tuple[Form, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of leaves."""
+        return 1 if self.cls is None else sum(child.size for child in self.children)
+
+    def build(self, leaves: Iterator[Any]) -> Any:
+        """A value of this form with the leaves taken in order."""
+        if self.cls is None:
+            return next(leaves)
+        return assemble(self.cls, self.keys, [child.build(leaves) for child in self.children])
+
+    def __repr__(self) -> str:
+        if self.cls is None:
+            return "*"
+        inside = ", ".join(f"{k}={c!r}" for k, c in zip(self.keys, self.children, strict=True))
+        return f"{self.cls.__name__}({inside})"
+
+
+LEAF = Form()
+
+
+def is_namedtuple(value: object) -> bool:
+    return isinstance(value, tuple) and hasattr(type(value), "_fields")
+
+
+def parts(value: object) -> tuple[type, tuple[Any, ...], list[Any]] | None:
+    """Class, keys and children of a container; None for a leaf.
+
+    Only what can be put together again from its children is a container: subclasses of list or dict are leaves.
+    """
+    cls = type(value)
+    if cls is tuple or cls is list:
+        return cls, tuple(range(len(value))), list(value)  # type: ignore[arg-type, call-overload]
+    if cls is dict:
+        return cls, tuple(value), list(value.values())  # type: ignore[attr-defined, arg-type]
+    if is_namedtuple(value):
+        return cls, value._fields, list(value)  # type: ignore[attr-defined, call-overload]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = tuple(f.name for f in dataclasses.fields(value))
+        return cls, names, [getattr(value, name) for name in names]
+    if cls is np.void and value.dtype.names:  # type: ignore[attr-defined]
+        names = value.dtype.names  # type: ignore[attr-defined]
+        return cls, names, [value[name] for name in names]  # type: ignore[index]
+    return None
+
+
+def assemble(cls: type, keys: tuple[Any, ...], children: list[Any]) -> Any:
+    """The inverse of `parts`. A dataclass is filled without `__init__`, which may not expect columns."""
+    if cls is list:
+        return children
+    if cls is tuple:
+        return tuple(children)
+    if cls is dict:
+        return dict(zip(keys, children, strict=True))
+    if hasattr(cls, "_fields"):
+        return tuple.__new__(cls, children)
+    whole = object.__new__(cls)
+    for name, child in zip(keys, children, strict=True):
+        object.__setattr__(whole, name, child)
+    return whole
+
+
+def flatten(value: object) -> tuple[Form, list[Any]]:
+    """The form of a value, and its leaves in order."""
+    found = parts(value)
+    if found is None:
+        return LEAF, [value]
+    cls, keys, children = found
+    forms, leaves = [], []
+    for child in children:
+        form, below = flatten(child)
+        forms.append(form)
+        leaves += below
+    return Form(cls, keys, tuple(forms)), leaves

@@ -1,0 +1,202 @@
+"""What the user passes in; elements (for the loop) and lanes (columns of numbers, for the other gears) out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import LengthError
+from .forms import LEAF, Form, assemble, is_namedtuple, parts
+from .kinds import Column, Kind, fits_int64, kind_of, kind_of_dtype, kind_of_type
+
+Elements = Sequence[Any] | Column
+
+
+class Records(Sequence[Any]):
+    """A record of columns, seen as a sequence of records: element i holds element i of every column."""
+
+    def __init__(self, cls: type, keys: tuple[Any, ...], columns: list[Elements]) -> None:
+        self.cls, self.keys, self.columns = cls, keys, columns
+        self.length = common_length(columns)
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return Records(self.cls, self.keys, [column[i] for column in self.columns])
+        return assemble(self.cls, self.keys, [column[i] for column in self.columns])
+
+    def __iter__(self) -> Iterator[Any]:
+        first = iter(self.columns[0])
+        for row in zip(first, *self.columns[1:], strict=False):
+            yield assemble(self.cls, self.keys, list(row))
+
+
+def elements_of(xs: object) -> Elements:
+    """The elements that iterating `xs` yields, with a length and random access; iterators are consumed, once."""
+    if isinstance(xs, np.ndarray):
+        if xs.ndim == 0:
+            raise TypeError(f"cannot map over a zero-dimensional array: {xs!r}")
+        return xs.tolist() if xs.dtype.kind == "O" and xs.ndim == 1 else xs
+    record = isinstance(xs, dict) or is_namedtuple(xs) or (dataclasses.is_dataclass(xs) and not isinstance(xs, type))
+    if record:
+        found = parts(dict(xs) if isinstance(xs, dict) else xs)
+        if found is not None and found[1]:
+            cls, keys, columns = found
+            return Records(cls, keys, [elements_of(column) for column in columns])
+        raise TypeError(f"cannot map over an empty record: {xs!r}")
+    if isinstance(xs, list | tuple | range):
+        return xs
+    if isinstance(xs, Iterable):
+        return list(xs)
+    raise TypeError(f"cannot map over {xs!r}: a {type(xs).__name__} has no elements")
+
+
+def common_length(columns: Sequence[Elements]) -> int:
+    """The length of all columns; an error that names both where two differ."""
+    lengths = [len(column) for column in columns]
+    for i, length in enumerate(lengths):
+        if length != lengths[0]:
+            raise LengthError(
+                f"columns of unequal length: {lengths[0]} and {length} "
+                f"(column 0 has {lengths[0]} elements, column {i} has {length})"
+            )
+    return lengths[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Elements as columns: the form of one element's arguments, and for every leaf its column and kind."""
+
+    form: Form
+    columns: tuple[Column, ...]
+    kinds: tuple[Kind, ...]
+
+    @property
+    def signature(self) -> tuple[Any, ...]:
+        """What a tree is traced for: the same signature, the same steps."""
+        return self.form, self.kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Elements that share one signature: their positions (None: all of them) and lanes (None: for the plain function)."""
+
+    index: Column | None
+    lanes: Lanes | None
+    reason: str = ""
+
+
+def lanes_of(columns: Sequence[Elements]) -> list[Group]:
+    """Rows of arguments, grouped so that every group is homogeneous columns of numbers."""
+    try:
+        return [Group(None, _join([_homogeneous(column) for column in columns]))]
+    except _Mixed:
+        pass
+    signatures: dict[Any, list[int]] = {}
+    for i, row in enumerate(zip(*columns, strict=True)):
+        signatures.setdefault(tuple(_signature(element) for element in row), []).append(i)
+    return [_group(columns, np.array(index)) for index in signatures.values()]
+
+
+def _group(columns: Sequence[Elements], index: Column) -> Group:
+    try:
+        return Group(index, _join([_homogeneous(_take(column, index)) for column in columns]))
+    except _Mixed as mixed:
+        return Group(index, None, str(mixed))
+
+
+def _take(column: Elements, index: Column) -> Elements:
+    return column[index] if isinstance(column, np.ndarray) else [column[i] for i in index.tolist()]
+
+
+def _join(arguments: list[Lanes]) -> Lanes:
+    form = Form(tuple, tuple(range(len(arguments))), tuple(lanes.form for lanes in arguments))
+    leaves = [leaf for lanes in arguments for leaf in lanes.columns]
+    kinds = [kind for lanes in arguments for kind in lanes.kinds]
+    return Lanes(form, tuple(leaves), tuple(kinds))
+
+
+class _Mixed(Exception):
+    """These elements are not homogeneous numbers; the text says what they are."""
+
+
+def _homogeneous(elements: Elements) -> Lanes:
+    """One column's elements as lanes, or `_Mixed`."""
+    if isinstance(elements, np.ndarray):
+        return _from_array(elements)
+    if isinstance(elements, Records):
+        return _from_parts(elements.cls, elements.keys, elements.columns)
+    if isinstance(elements, range):
+        return _from_numbers(list(elements), int)
+    classes = set(map(type, elements))
+    if len(classes) != 1:
+        names = sorted(cls.__name__ for cls in classes)
+        raise _Mixed(f"elements are of different classes: {', '.join(names[:4])}")
+    cls = classes.pop()
+    if kind_of_type(cls) is not None or issubclass(cls, np.datetime64 | np.timedelta64):
+        return _from_numbers(elements, cls)
+    first = parts(elements[0])
+    if first is None:
+        raise _Mixed(f"elements are of class {cls.__name__}, not numbers")
+    keys = first[1]
+    rows = []
+    for element in elements:
+        found = parts(element)
+        if found is None or found[1] != keys:
+            raise _Mixed(f"elements of class {cls.__name__} have different lengths or keys")
+        rows.append(found[2])
+    return _from_parts(cls, keys, [list(column) for column in zip(*rows, strict=True)])
+
+
+def _from_array(array: Column) -> Lanes:
+    if array.ndim > 1:
+        raise _Mixed(f"elements are arrays of shape {array.shape[1:]}")
+    if array.dtype.names:
+        names = array.dtype.names
+        return _from_parts(np.void, names, [array[name] for name in names])
+    kind = kind_of_dtype(array.dtype)
+    if kind is None:
+        raise _Mixed(f"elements are of dtype {array.dtype}, not numbers")
+    return Lanes(LEAF, (array if array.dtype.isnative else array.astype(kind.dtype),), (kind,))
+
+
+def _from_numbers(numbers: Sequence[Any], cls: type) -> Lanes:
+    kind = kind_of_type(cls)
+    try:
+        column = np.array(numbers, dtype=None if kind is None else kind.dtype)
+    except OverflowError:
+        raise _Mixed("some ints are beyond 64 bits") from None
+    kind = kind or kind_of_dtype(column.dtype)
+    if kind is None:
+        raise _Mixed(f"elements are of class {cls.__name__}, not numbers")
+    if cls is np.datetime64 or cls is np.timedelta64:
+        units = {number.dtype for number in numbers}
+        if len(units) != 1:
+            raise _Mixed("elements have different units of time")
+    return Lanes(LEAF, (column,), (kind,))
+
+
+def _from_parts(cls: type, keys: tuple[Any, ...], columns: Sequence[Elements]) -> Lanes:
+    children = [_homogeneous(column) for column in columns]
+    joined = _join(children)
+    return Lanes(Form(cls, keys, joined.form.children), joined.columns, joined.kinds)
+
+
+def _signature(element: object) -> Any:
+    """What two elements must share to be lanes of one group."""
+    if type(element) is int and not fits_int64(element):
+        return "int beyond 64 bits"
+    kind = kind_of(element)
+    if kind is not None:
+        return kind
+    found = parts(element)
+    if found is None:
+        return type(element)
+    cls, keys, children = found
+    return cls, keys, tuple(_signature(child) for child in children)

@@ -1,0 +1,279 @@
+"""Results of lanes in, in pieces; what the user gets back out: the loop's results, stacked.
+
+The law of stacking, for a list of results:
+- numbers become an array, by NumPy's promotion over all of them (Python ints beyond 64 bits: an object array);
+- tuples, dicts, named tuples and dataclasses of one shape become one of columns; arrays of one shape are stacked;
+- lists of one length become an axis, where their items stack to arrays of one shape;
+- everything else (None, strings, objects, ragged or mixed results) stays the list that the loop gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .forms import Form, assemble, parts
+from .kinds import INT, NUMERIC, Column, Kind, kind_of, kind_of_type, promote
+
+
+class Piece:
+    """Results of some lanes. Lanes are given as positions: a slice or an index array."""
+
+    def whole(self) -> tuple[type, tuple[Any, ...], list[Piece]] | None:
+        """Class, keys and pieces of the children, where every result is the same kind of container."""
+        return None
+
+    def kinds(self) -> set[Kind] | None:
+        """The kinds of the numbers, where every result is a number."""
+        return None
+
+    def write(self, out: Column, lanes: Any) -> None:
+        """The numbers, into an array that can hold them."""
+        raise NotImplementedError
+
+    def objects(self) -> list[Any]:
+        """The results as the very objects that the loop gives."""
+        raise NotImplementedError
+
+
+class Numbers(Piece):
+    """A column of numbers of one kind."""
+
+    def __init__(self, column: Column, kind: Kind) -> None:
+        self.column, self.kind = column, kind
+
+    def kinds(self) -> set[Kind]:
+        return {self.kind}
+
+    def write(self, out: Column, lanes: Any) -> None:
+        out[lanes] = self.column
+
+    def objects(self) -> list[Any]:
+        return self.kind.scalars(self.column)
+
+
+class Same(Piece):
+    """One value, the result of `n` lanes."""
+
+    def __init__(self, value: object, n: int) -> None:
+        self.value, self.n = value, n
+
+    def kinds(self) -> set[Kind] | None:
+        kind = kind_of(self.value)
+        return None if kind is None else {kind}
+
+    def write(self, out: Column, lanes: Any) -> None:
+        out[lanes] = self.value
+
+    def objects(self) -> list[Any]:
+        return [self.value] * self.n
+
+
+class Record(Piece):
+    """A container of pieces."""
+
+    def __init__(self, form: Form, children: list[Piece], n: int) -> None:
+        self.form, self.children, self.n = form, children, n
+
+    def whole(self) -> tuple[type, tuple[Any, ...], list[Piece]]:
+        assert self.form.cls is not None
+        return self.form.cls, self.form.keys, self.children
+
+    def objects(self) -> list[Any]:
+        cls, keys, children = self.whole()
+        if not children:
+            return [assemble(cls, keys, []) for _ in range(self.n)]
+        columns = [child.objects() for child in children]
+        return [assemble(cls, keys, list(row)) for row in zip(*columns, strict=True)]
+
+
+class Objects(Piece):
+    """Results as the loop gave them."""
+
+    def __init__(self, results: list[Any]) -> None:
+        self.results = results
+
+    def whole(self) -> tuple[type, tuple[Any, ...], list[Piece]] | None:
+        if not self.results:
+            return None
+        first = parts(self.results[0])
+        if first is None or first[0] is np.void:
+            return None
+        cls, keys, _ = first
+        rows = []
+        for result in self.results:
+            found = parts(result)
+            if found is None or found[0] is not cls or not _same_keys(cls, found[1], keys):
+                return None
+            rows.append([result[key] for key in keys] if cls is dict else found[2])
+        return cls, keys, [Objects(list(column)) for column in zip(*rows, strict=True)]
+
+    def kinds(self) -> set[Kind] | None:
+        found = set()
+        for cls in set(map(type, self.results)):
+            kind = kind_of_type(cls)
+            if kind is not None:
+                found.add(kind)
+            elif issubclass(cls, np.datetime64 | np.timedelta64):
+                found |= {k for r in self.results if type(r) is cls and (k := kind_of(r))}
+            else:
+                return None
+        return found
+
+    def write(self, out: Column, lanes: Any) -> None:
+        out[lanes] = np.array(self.results, dtype=out.dtype)
+
+    def objects(self) -> list[Any]:
+        return self.results
+
+
+def _same_keys(cls: type, keys: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+    return set(keys) == set(others) if cls is dict else keys == others
+
+
+Placed = tuple[Any, Piece]
+"""A piece and the positions of its lanes."""
+
+
+_AT_ONCE = {
+    cls: np.dtype(cls)
+    for cls in (bool, int, float, complex, np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_, np.complex128)
+}
+
+
+def stack(results: list[Any]) -> Any:
+    """A loop's results -> what the user gets back.
+
+    >>> stack([1, 2.5])
+    array([1. , 2.5])
+    >>> stack([(1, "a"), (2, "b")])
+    (array([1, 2]), ['a', 'b'])
+    """
+    classes = set(map(type, results))
+    if len(classes) == 1:
+        dtype = _AT_ONCE.get(classes.pop())
+        if dtype is not None:
+            try:
+                return np.array(results, dtype)
+            except OverflowError:
+                return np.array(results, object)
+    return gather(len(results), [(slice(None), Objects(results))])
+
+
+def gather(n: int, pieces: Sequence[Placed]) -> Any:
+    """Pieces that together cover `n` lanes -> what the user gets back."""
+    numbers = _numbers(n, pieces)
+    if numbers is not None:
+        return numbers
+    columns = _columns(n, pieces)
+    if columns is not None:
+        return columns
+    results: list[Any] = [None] * n
+    positions = np.arange(n)
+    for lanes, piece in pieces:
+        for i, result in zip(positions[lanes].tolist(), piece.objects(), strict=True):
+            results[i] = result
+    return _arrays(results)
+
+
+def _numbers(n: int, pieces: Sequence[Placed]) -> Column | None:
+    """One array of all numbers, where all results are numbers."""
+    kinds: set[Kind] = set()
+    for _, piece in pieces:
+        found = piece.kinds()
+        if found is None:
+            return None
+        kinds |= found
+    dtype = promote(kinds)
+    if dtype is None:
+        return None
+    if len(pieces) == 1 and isinstance(pieces[0][1], Numbers) and pieces[0][0] == slice(None):
+        return pieces[0][1].column
+    out = np.empty(n, dtype)
+    try:
+        for lanes, piece in pieces:
+            piece.write(out, lanes)
+    except OverflowError:
+        return _exact_ints(n, pieces) if all(kind.python and kind.dtype.kind in "bi" for kind in kinds) else None
+    return out
+
+
+def _exact_ints(n: int, pieces: Sequence[Placed]) -> Column:
+    out = np.empty(n, object)
+    for lanes, piece in pieces:
+        out[lanes] = np.array([int(number) for number in piece.objects()], dtype=object)
+    return out
+
+
+def _columns(n: int, pieces: Sequence[Placed]) -> Any:
+    """A container of columns, where all results are the same container."""
+    wholes = [piece.whole() for _, piece in pieces]
+    if not wholes or wholes[0] is None:
+        return None
+    cls, keys, first = wholes[0]
+    for whole in wholes[1:]:
+        if whole is None or whole[0] is not cls or not _same_keys(cls, whole[1], keys):
+            return None
+    children = []
+    for j, key in enumerate(keys):
+        placed = []
+        for (lanes, _), whole in zip(pieces, wholes, strict=True):
+            assert whole is not None
+            at = whole[1].index(key) if cls is dict else j
+            placed.append((lanes, whole[2][at]))
+        children.append(gather(n, placed))
+    return _axis(n, children) if cls is list else assemble(cls, keys, children)
+
+
+def _axis(n: int, children: list[Any]) -> Column | None:
+    """Items of lists as an axis; None where they do not stack."""
+    if not children:
+        return np.empty((n, 0))
+    if not all(isinstance(child, np.ndarray) for child in children):
+        return None
+    if len({child.shape for child in children}) != 1 or any(child.dtype.kind == "O" for child in children):
+        return None
+    try:
+        return np.stack(children, axis=1)
+    except TypeError:
+        return None
+
+
+def _arrays(results: list[Any]) -> Any:
+    """Arrays of one shape are stacked; anything else stays the list it is."""
+    if not results or not all(isinstance(r, np.ndarray | np.void) for r in results):
+        return results
+    shapes = {(type(r) is np.void, r.shape) for r in results}
+    if len(shapes) != 1 or not all(r.dtype.kind in NUMERIC or r.dtype.names for r in results):
+        return results
+    if any(r.dtype.names for r in results) and len({r.dtype for r in results}) != 1:
+        return results
+    try:
+        return np.stack(results)
+    except TypeError:
+        return results
+
+
+_EMPTY: dict[Any, Any] = {str: [], bytes: [], None: [], type(None): [], object: [], list: [], "None": [], "str": []}
+
+
+def empty(annotation: object) -> Any:
+    """What an empty batch gives: the dtype that the return annotation names, float64 where it names none."""
+    names = {"int": int, "float": float, "bool": bool, "complex": complex, "tuple": tuple}
+    annotation = names.get(annotation, annotation) if isinstance(annotation, str) else annotation
+    origin, arguments = getattr(annotation, "__origin__", None), getattr(annotation, "__args__", ())
+    if origin is tuple and arguments and arguments[-1] is not Ellipsis:
+        return tuple(empty(argument) for argument in arguments)
+    if isinstance(annotation, type):
+        kind = kind_of_type(annotation)
+        if kind is not None:
+            return np.empty(0, kind.dtype)
+        fields = getattr(annotation, "__annotations__", {})
+        if fields and (hasattr(annotation, "_fields") or hasattr(annotation, "__dataclass_fields__")):
+            return assemble(annotation, tuple(fields), [empty(field) for field in fields.values()])
+    try:
+        return list(_EMPTY[annotation])
+    except (KeyError, TypeError):
+        return np.empty(0, INT.dtype if annotation is int else np.float64)

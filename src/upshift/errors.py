@@ -1,0 +1,56 @@
+"""Words for what went wrong: errors that reach the user, refusals that stay in the plan, signals that end a trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class UpshiftError(Exception):
+    """Anything that Upshift itself has to say; errors of the mapped function keep their own type."""
+
+
+class LengthError(UpshiftError, ValueError):
+    """Columns of one call have different lengths."""
+
+
+class GearRefused(UpshiftError, RuntimeError):
+    """A gear that was asked for by name cannot run this function on these elements."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a gear does not run a function: data for the plan, an error only where the gear was forced."""
+
+    gear: str
+    reason: str
+    where: str = ""
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        at = f" ({self.where})" if self.where else ""
+        remedy = f"; {self.remedy}" if self.remedy else ""
+        return f"gear {self.gear!r} cannot run this function: {self.reason}{at}{remedy}"
+
+
+class Signal(BaseException):
+    """Ends a trace from within the user's code. Not an Exception, so that `except Exception` does not swallow it."""
+
+
+class Untraceable(Signal):
+    """The function, not only this element, cannot be traced."""
+
+    def __init__(self, reason: str, remedy: str = "", where: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.remedy, self.where = reason, remedy, where
+
+
+class Leave(Signal):
+    """This element belongs to the plain function (an int beyond 64 bits, an overflow, ...); others may well be traced."""
+
+
+class OverBudget(Signal):
+    """The trace became longer than it is worth."""

@@ -1,0 +1,1 @@
+"""One file per gear: a way to run a function over elements."""

@@ -1,0 +1,410 @@
+"""The tree over all lanes, in NumPy: columns in, pieces of results and the lanes left to the plain function out."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..columns.forms import Form
+from ..columns.inputs import Lanes
+from ..columns.kinds import Column, Kind, fits_int64, kind_of
+from ..columns.outputs import Numbers, Piece, Placed, Record, Same
+from ..errors import Untraceable
+from ..rules.op import Span
+from ..trace import Const, Guard, Leaf, Node, Raises, Tree, grow, value_key
+from .program import Instruction, program_of
+
+CHUNK = 1 << 15
+"""Lanes at a time: a handful of float64 columns of this length stay in a core's cache."""
+FIRST_CHUNK = 1 << 10
+"""Lanes that a young tree grows on, before the rest follows in large chunks."""
+STEP_SECONDS = 0.8e-6
+"""What one step costs on few lanes, about."""
+
+Where = slice | Column
+"""Positions of lanes: a whole chunk, or an index."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """What the loop would cost, which decides what is worth tracing, and how long tracing may take."""
+
+    per_element: float
+    allowance: float
+
+    def spend(self, seconds: float) -> None:
+        self.allowance -= seconds
+
+
+class Store:
+    """Where the results of lanes are written: one set of columns for every form and kinds that leaves have."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.sets: dict[Any, tuple[list[Any], list[Where]]] = {}
+
+    def write(self, leaf: Leaf, found: list[Any], kinds: list[Kind | None], where: Where) -> None:
+        key = (leaf.form, tuple(k if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)))
+        if key not in self.sets:
+            columns = [np.empty(self.n, k.dtype) if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)]
+            self.sets[key] = columns, []
+        columns, places = self.sets[key]
+        for column, value, kind in zip(columns, found, kinds, strict=True):
+            if kind is not None:
+                column[where] = value
+        places.append(where)
+
+    def pieces(self) -> list[Placed]:
+        """Every set of columns as a piece of the result."""
+        made = []
+        for (form, kinds), (columns, places) in self.sets.items():
+            positions = np.arange(self.n)
+            lanes = places[0] if len(places) == 1 else np.concatenate([positions[p] for p in places])
+            count = len(positions[lanes])
+            if count == self.n:
+                lanes = slice(None)
+            leaves = [
+                Numbers(c if count == self.n else c[lanes], k) if isinstance(k, Kind) else Same(c.value, count)
+                for c, k in zip(columns, kinds, strict=True)
+            ]
+            made.append((lanes, _piece(form, iter(leaves), count)))
+        return made
+
+
+    def results(self, wanted: list[int]) -> dict[int, Any]:
+        """The results of single lanes, as the loop would give them; lanes that were left are missing."""
+        found: dict[int, Any] = {}
+        for (form, kinds), (columns, places) in self.sets.items():
+            for place in places:
+                for i in wanted:
+                    if place.start <= i < place.stop if isinstance(place, slice) else i in place:
+                        leaves = [
+                            k.scalars(c[i : i + 1])[0] if isinstance(k, Kind) else c.value
+                            for c, k in zip(columns, kinds, strict=True)
+                        ]
+                        found[i] = form.build(iter(leaves))
+        return found
+
+
+def _piece(form: Form, leaves: Any, n: int) -> Piece:
+    if form.cls is None:
+        return next(leaves)  # type: ignore[no-any-return]
+    return Record(form, [_piece(child, leaves, n) for child in form.children], n)
+
+
+class Run:
+    """One pass of a tree over lanes.
+
+    Depth first: lanes are split at guards, only what a subtree needs travels on, every step runs for exactly the lanes
+    that reach it. Where lanes reach a branch that nobody has traced, one of them is traced if that pays.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        f: Callable[..., Any],
+        shared: dict[str, Any],
+        lanes: Lanes,
+        captured: dict[int, Any],
+        row: Callable[[int], tuple[Any, ...]],
+        pace: Pace,
+        exact: bool,
+        rebind: Callable[[], dict[int, Any]],
+    ) -> None:
+        self.tree, self.f, self.shared, self.lanes, self.captured = tree, f, shared, lanes, captured
+        self.row, self.pace, self.exact, self.rebind = row, pace, exact, rebind
+        self.n = len(lanes.columns[0])
+        self.store = Store(self.n)
+        self.left: list[Column] = []
+        self.deferred: list[Column] = []
+        self.warned: dict[int, int] = {}
+        self.grown: list[int] = []
+        self.strict = "raise" in np.geterr().values() or any(entry[0] == "error" for entry in warnings.filters)
+        self.spans: dict[int, Span] = {}
+
+    # ---- the whole batch
+
+    def over_all(self, threads: int) -> None:
+        """Every lane, in chunks; on threads once the tree has seen enough."""
+        start = 0
+        if self.n > 4 * FIRST_CHUNK and self.tree.young:
+            self._guarded(slice(0, FIRST_CHUNK), growing=True)
+            start = FIRST_CHUNK
+            if self._scattered(start):
+                self.left.append(np.arange(start, self.n))
+                return
+        chunks = [slice(lo, min(lo + CHUNK, self.n)) for lo in range(start, self.n, CHUNK)]
+        if threads < 2 or len(chunks) < 3:
+            for chunk in chunks:
+                self._guarded(chunk, growing=True)
+            return
+        self._guarded(chunks[0], growing=True)
+        with ThreadPoolExecutor(threads) as pool:
+            for future in [pool.submit(self._guarded, chunk, False) for chunk in chunks[1:]]:
+                future.result()
+        for lanes in self.deferred:
+            self._guarded(lanes, growing=True)
+
+    def _scattered(self, done: int) -> bool:
+        """Whether most lanes ended up with the plain function and nothing may be spent on tracing any more."""
+        return self.pace.allowance <= 0 and sum(map(len, self.left)) > 0.6 * done
+
+    def _guarded(self, where: Where, growing: bool) -> None:
+        chunk = Chunk(self, growing)
+        with np.errstate(divide="call", over="call", invalid="call", under="ignore", call=chunk.flag):
+            chunk.run(where)
+
+
+class Chunk:
+    """The lanes of one chunk on their way through the tree."""
+
+    def __init__(self, run: Run, growing: bool) -> None:
+        self.of, self.growing = run, growing
+        self.flagged = False
+        self.spans: dict[int, Span] = {}
+
+    def flag(self, kind: str, flags: int) -> None:
+        """NumPy's word that a step divided by zero, overflowed or made a NaN."""
+        self.flagged = True
+
+    def run(self, where: Where) -> None:
+        """All lanes at `where`, from the root to their ends."""
+        pending = [self._start(where)]
+        while pending:
+            node, lanes, values = pending.pop()
+            if node is None:
+                pending += self._untraced(None, None, lanes, values)
+                continue
+            count = _count(lanes)
+            if count * self.of.pace.per_element < 0.5 * STEP_SECONDS * node.weight:
+                self._leave(lanes)
+                continue
+            lanes, values = self._steps(node, lanes, values)
+            if _count(lanes):
+                pending += self._end(node, lanes, values)
+
+    def _start(self, where: Where) -> tuple[Node | None, Where, dict[int, Any]]:
+        self.spans = {}
+        values: dict[int, Any] = {i: column[where] for i, column in enumerate(self.of.lanes.columns)}
+        values.update({id: Const(value) for id, value in self.of.captured.items()})
+        return self.of.tree.root, where, values
+
+    # ---- steps
+
+    def _steps(self, node: Node, lanes: Where, values: dict[int, Any]) -> tuple[Where, dict[int, Any]]:
+        values = dict(values)
+        for instruction in program_of(node, self.of.exact):
+            op = instruction.op
+            args = [plain(values[ref]) if type(ref) is int else ref.value for ref in instruction.refs]  # type: ignore[union-attr]
+            leave = None
+            if op is None:
+                made = self._once(instruction, args)
+                if made is None:
+                    self._leave(lanes)
+                    return slice(0, 0), values
+                values[instruction.out] = made
+                continue
+            self.flagged = False
+            if not op.simple:
+                out, leave, span = op.over(args, self._spans_of(instruction, args))
+                if span is not None:
+                    self.spans[instruction.out] = span
+                else:
+                    self.spans.pop(instruction.out, None)
+            elif instruction.into is not None:
+                out = op.run(*args, out=values[instruction.into])
+            else:
+                out = op.run(*args)
+            if self.flagged and op.warns:
+                leave = self._warned(instruction, lanes, out, args, leave)
+            values[instruction.out] = out
+            for id in instruction.dead:
+                values.pop(id, None)
+            if leave is not None:
+                lanes, values = self._part(lanes, values, leave)
+                if not _count(lanes):
+                    break
+        return lanes, values
+
+    def _once(self, instruction: Instruction, args: list[Any]) -> Const | None:
+        """A step on captured values, by Python; None where it is no longer what it was: then the plain function decides."""
+        try:
+            value = instruction.step.fn(*args)
+        except Exception:  # the plain function will raise it, from the user's own line
+            return None
+        if kind_of(value) is not instruction.step.kind or (type(value) is int and not fits_int64(value)):
+            return None
+        return Const(value)
+
+    def _spans_of(self, instruction: Instruction, args: list[Any]) -> Callable[[int, bool], Span]:
+        def span(i: int, tight: bool) -> Span:
+            arg, ref = args[i], instruction.refs[i]
+            if not isinstance(arg, np.ndarray):
+                return arg, arg
+            known = self.spans.get(ref) if isinstance(ref, int) else None
+            if known is None or tight:
+                known = (0, 0) if not arg.size else (arg.min().item(), arg.max().item())
+                if isinstance(ref, int):
+                    self.spans[ref] = known
+            return known
+
+        return span
+
+    def _part(self, lanes: Where, values: dict[int, Any], leave: Column) -> tuple[Where, dict[int, Any]]:
+        """Lanes that belong to the plain function go; the others stay."""
+        stay = np.flatnonzero(~leave)
+        self._leave(_pick(lanes, np.flatnonzero(leave)))
+        return _pick(lanes, stay), {id: _take(value, stay) for id, value in values.items()}
+
+    def _leave(self, lanes: Where) -> None:
+        self.of.left.append(np.arange(lanes.start, lanes.stop) if isinstance(lanes, slice) else lanes)
+
+    def _warned(self, instruction: Instruction, lanes: Where, out: Any, args: list[Any], leave: Column | None) -> Any:
+        """The loop would warn here. One such lane is run by the plain function for its warning, or all if that raises."""
+        odd = ~np.isfinite(out) if out.dtype.kind in "fc" else np.ones(out.shape, bool)
+        for arg in args:
+            odd = odd & (np.isfinite(arg) | (np.isnan(out) & ~np.isnan(arg)) if out.dtype.kind in "fc" else np.equal(args[-1], 0))
+        if not odd.any():
+            return leave
+        if self.of.strict:
+            return odd if leave is None else odd | leave
+        first = np.flatnonzero(odd)[:1]
+        self.of.warned.setdefault(id(instruction.step), int(_index(_pick(lanes, first))[0]))
+        return leave
+
+    # ---- ends
+
+    def _end(self, node: Node, lanes: Where, values: dict[int, Any]) -> list[Any]:
+        end = node.end
+        if isinstance(end, Leaf):
+            self._write(end, lanes, values)
+            return []
+        if isinstance(end, Raises) or end is None:
+            self._leave(lanes)
+            return []
+        answers = values[end.ref]
+        if isinstance(answers, Const):
+            answer = bool(answers.value) if end.mode == "truth" else value_key(answers.value)
+            return self._enter(end, answer, lanes, values)
+        if end.mode == "truth":
+            return self._split(end, answers, lanes, values)
+        return self._by_value(end, answers, lanes, values)
+
+    def _write(self, leaf: Leaf, lanes: Where, values: dict[int, Any]) -> None:
+        found = [plain(values[ref]) if isinstance(ref, int) else ref.value for ref in leaf.refs]
+        kinds = [k if not (type(v) is int and not fits_int64(v)) else None for k, v in zip(leaf.kinds, found, strict=True)]
+        self.of.store.write(leaf, found, kinds, lanes)
+
+    def _split(self, guard: Guard, truth: Column, lanes: Where, values: dict[int, Any]) -> list[Any]:
+        yes = int(np.count_nonzero(truth))
+        if yes == len(truth):
+            return self._enter(guard, True, lanes, values)
+        if yes == 0:
+            return self._enter(guard, False, lanes, values)
+        made = []
+        for answer, index in ((True, np.flatnonzero(truth)), (False, np.flatnonzero(~truth))):
+            made += self._enter(guard, answer, lanes, values, index)
+        return made
+
+    def _by_value(self, guard: Guard, column: Column, lanes: Where, values: dict[int, Any]) -> list[Any]:
+        bits = column.view(f"u{column.itemsize}") if column.dtype.kind in "fmM" else column
+        _, firsts, inverse, counts = np.unique(bits, return_index=True, return_inverse=True, return_counts=True)
+        made: list[Any] = []
+        order = np.argsort(inverse, kind="stable")
+        ends = np.cumsum(counts)
+        assert guard.kind is not None
+        for i, first in enumerate(firsts):
+            index = order[ends[i] - counts[i] : ends[i]]
+            answer = value_key(guard.kind.scalars(column[first : first + 1])[0])
+            made += self._enter(guard, answer, lanes, values, index)
+        return made
+
+    def _enter(
+        self, guard: Guard, answer: Any, lanes: Where, values: dict[int, Any], index: Column | None = None
+    ) -> list[Any]:
+        """Lanes go on to the child for their answer; only what the child needs goes with them."""
+        child = guard.children.get(answer)
+        lanes = lanes if index is None else _pick(lanes, index)
+        if child is None:
+            known = values if index is None else {id: _take(v, index) for id, v in values.items()}
+            return self._untraced(guard, answer, lanes, known)
+        kept = {id: values[id] for id in child.needs}
+        if index is not None:
+            kept = {id: _take(value, index) for id, value in kept.items()}
+        return [(child, lanes, kept)]
+
+    def _untraced(self, guard: Guard | None, answer: Any, lanes: Where, values: dict[int, Any]) -> list[Any]:
+        """Nobody has been here: trace one of these lanes if that pays, else leave them to the plain function."""
+        run = self.of
+        if not self.growing:
+            run.deferred.append(_index(lanes))
+            return []
+        count = _count(lanes)
+        if guard is not None:
+            waiting = guard.waiting.get(answer, 0) + count
+            guard.waiting[answer] = waiting
+        worth = count * run.pace.per_element if guard is None else waiting * run.pace.per_element
+        if run.pace.allowance <= 0 or worth < TRACE_SECONDS:
+            self._leave(lanes)
+            return []
+        before = run.tree.sharpened
+        if not self._grow(lanes):
+            self._leave(lanes)
+            return []
+        child = run.tree.root if guard is None else guard.children.get(answer)
+        if child is not None and child.needs <= values.keys() and run.tree.sharpened == before:
+            return [(child, lanes, values)]
+        return [self._start(_index(lanes))]
+
+    def _grow(self, lanes: Where) -> bool:
+        run = self.of
+        index = _index(lanes)
+        for i in {int(index[0]), int(index[len(index) // 2])}:
+            began = time.perf_counter()
+            steps = max(200, int(run.pace.allowance / TRACE_STEP_SECONDS)) if run.pace.allowance < 1e6 else 100_000
+            outcome = grow(run.tree, run.f, run.row(i), run.shared, steps)
+            run.pace.spend(time.perf_counter() - began)
+            if outcome.refusal is not None:
+                raise outcome.refusal
+            if outcome.grown:
+                run.grown.append(i)
+                run.captured = run.rebind()
+                return True
+            if outcome.over_budget:
+                return False
+        return False
+
+
+TRACE_SECONDS = 100e-6
+"""What tracing one more path costs, about: groups of lanes that the loop runs faster than this are not traced."""
+TRACE_STEP_SECONDS = 5e-6
+
+
+def plain(value: Any) -> Any:
+    """A column as it is; what is the same for all lanes as its value."""
+    return value.value if type(value) is Const else value
+
+
+def _count(lanes: Where) -> int:
+    return lanes.stop - lanes.start if isinstance(lanes, slice) else len(lanes)
+
+
+def _index(lanes: Where) -> Column:
+    return np.arange(lanes.start, lanes.stop) if isinstance(lanes, slice) else lanes
+
+
+def _pick(lanes: Where, index: Column) -> Column:
+    return index + lanes.start if isinstance(lanes, slice) else lanes[index]
+
+
+def _take(value: Any, index: Column) -> Any:
+    return value if type(value) is Const else value.take(index)
+
+
+__all__ = ["Pace", "Run", "Untraceable"]

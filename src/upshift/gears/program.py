@@ -1,0 +1,79 @@
+"""A node of the tree in; the instructions that the numpy gear runs for it out: which op, what may be overwritten or dropped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..rules import Op
+from ..trace import Const, Guard, Leaf, Node, Ref, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One step, ready to run. `into`: the argument whose buffer may take the result; `dead`: values not needed after it."""
+
+    step: Step
+    op: Op | None
+    refs: tuple[Ref, ...]
+    out: int
+    into: int | None
+    dead: tuple[int, ...]
+
+
+def program_of(node: Node, exact: bool) -> tuple[Instruction, ...]:
+    """The node's instructions; kept with the node until the tree grows below it."""
+    if node.program is None or node.program[0] != exact:
+        node.program = exact, _compile(node, exact)
+    return node.program[1]  # type: ignore[no-any-return]
+
+
+def _compile(node: Node, exact: bool) -> tuple[Instruction, ...]:
+    needed = _needed_after(node)
+    made: list[Instruction] = []
+    ours: set[int] = set()
+    last: list[tuple[Step, tuple[int, ...]]] = []
+    for step in reversed(node.steps):
+        ids = {ref for ref in step.refs if isinstance(ref, int)}
+        dead = tuple(i for i in ids if i not in needed and i >= 0)
+        last.append((step, dead))
+        needed |= ids
+        needed.discard(step.out)
+    for step, dead in reversed(last):
+        sharp = exact or step.out in node.sharp
+        op = (step.exact if sharp else step.op) if step.op is not None else None
+        into = _overwritable(step, op, dead, ours, node)
+        made.append(Instruction(step, op, step.refs, step.out, into, dead))
+        if op is not None and isinstance(op.run, np.ufunc):
+            ours.add(step.out)
+    return tuple(made)
+
+
+def _needed_after(node: Node) -> set[int]:
+    needed: set[int] = set()
+    for child in node.children():
+        needed |= child.needs
+    if isinstance(node.end, Guard):
+        needed.add(node.end.ref)
+    elif isinstance(node.end, Leaf):
+        needed.update(ref for ref in node.end.refs if isinstance(ref, int))
+    return needed
+
+
+def _overwritable(step: Step, op: Op | None, dead: tuple[int, ...], ours: set[int], node: Node) -> int | None:
+    """An argument that nobody needs any more, made by this node in a buffer of the result's dtype."""
+    if op is None or not op.simple or not isinstance(op.run, np.ufunc) or step.kind is None:
+        return None
+    dtypes = {s.out: s.kind.dtype for s in node.steps if s.kind is not None}
+    for id in dead:
+        if id in ours and dtypes.get(id) == step.kind.dtype:
+            return id
+    return None
+
+
+def constant(ref: Ref) -> Any:
+    """The value of a constant reference."""
+    assert isinstance(ref, Const)
+    return ref.value

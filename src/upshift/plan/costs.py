@@ -1,0 +1,86 @@
+"""Measured times in, predicted times out: what a call costs in each gear, as a fixed part and a part per element."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+SETUP = 250e-6
+"""What the first trace and check of a function are expected to cost."""
+FIXED = 15e-6
+"""What a call of the numpy gear is expected to cost before the first element."""
+GAIN = 12.0
+"""How much faster per element a batched function is expected to be."""
+
+
+@dataclass(slots=True)
+class Line:
+    """Time as fixed + rate * n, from averages at the smallest and the largest size seen.
+
+    Times are noisy upwards only, so a faster sample counts more than a slower one.
+    """
+
+    seen: dict[int, tuple[float, float]] = field(default_factory=dict)
+
+    def add(self, n: int, seconds: float) -> None:
+        bucket = n.bit_length()
+        before = self.seen.get(bucket)
+        if before is None:
+            self.seen[bucket] = float(n), seconds
+            return
+        share = 0.5 if seconds / n < before[1] / before[0] else 0.15
+        self.seen[bucket] = (1 - share) * before[0] + share * n, (1 - share) * before[1] + share * seconds
+
+    def predict(self, n: int) -> float | None:
+        """The time for n elements; None before anything was measured."""
+        if not self.seen:
+            return None
+        found = self.seen.get(n.bit_length())
+        if found is not None:
+            return found[1] * (n / found[0]) if n > found[0] else found[1]
+        fixed, rate = self.shape()
+        return fixed + rate * n
+
+    def shape(self) -> tuple[float, float]:
+        """Fixed part and rate."""
+        low, high = self.seen[min(self.seen)], self.seen[max(self.seen)]
+        if high[0] <= low[0]:
+            fixed = min(FIXED, 0.5 * low[1])
+            return fixed, (low[1] - fixed) / low[0]
+        rate = max((high[1] - low[1]) / (high[0] - low[0]), 0.0)
+        return max(low[1] - rate * low[0], 0.0), rate
+
+
+@dataclass(slots=True)
+class Costs:
+    """What is known of one function on one kind of elements."""
+
+    loop_rate: float = 0.0
+    loop_spent: float = 0.0
+    invested: float = 0.0
+    batched: Line = field(default_factory=Line)
+
+    def add_loop(self, n: int, seconds: float) -> None:
+        self.loop_spent += seconds
+        rate = seconds / n
+        if not self.loop_rate:
+            self.loop_rate = rate
+        else:
+            share = 0.5 if rate < self.loop_rate else 0.1
+            self.loop_rate += share * (rate - self.loop_rate)
+
+    def worth_tracing(self, remaining: int) -> bool:
+        """Ski rental: either what is left of this call pays for a trace, or the loop has already cost as much as one."""
+        left = remaining * self.loop_rate
+        batched = FIXED + left / GAIN
+        if left > 1.3 * (SETUP + batched):
+            return True
+        return self.loop_spent - self.invested > SETUP and left > 2 * FIXED
+
+    def loop_below(self) -> int:
+        """The size up to which the loop is the better choice, as far as was measured."""
+        if not self.batched.seen or not self.loop_rate:
+            return 0
+        fixed, rate = self.batched.shape()
+        if rate >= 0.9 * self.loop_rate:
+            return max(round(n) for n, _ in self.batched.seen.values())
+        return int(fixed / (self.loop_rate - rate))

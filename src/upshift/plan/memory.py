@@ -1,0 +1,105 @@
+"""What is remembered of a function between calls: a fingerprint in, its costs, trees and refusals out."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..columns.inputs import Lanes
+from ..errors import Refusal
+from ..trace import Tree, bind
+from .costs import Costs
+
+MOST_FUNCTIONS = 1024
+MOST_TREES = 4
+QUICK_SECONDS = 30e-6
+"""Calls that the loop finishes within this are the loop's: no gear could start faster."""
+
+
+@dataclass(slots=True)
+class Known:
+    """One function on one kind of columns."""
+
+    anchors: tuple[Any, ...]
+    costs: Costs = field(default_factory=Costs)
+    trees: dict[Any, list[Tree]] = field(default_factory=dict)
+    refusal: Refusal | None = None
+    retry_above: int = 0
+    quick: int = 0
+    exact: bool = False
+    shifts: list[str] = field(default_factory=list)
+
+    def tree(self, lanes: Lanes, f: Any, shared: dict[str, Any]) -> tuple[Tree, dict[int, Any]]:
+        """The tree that fits what the function captures now, and its captured inputs; a new one where none fits."""
+        variants = self.trees.setdefault(lanes.signature, [])
+        for tree in variants:
+            captured = bind(tree, f, shared)
+            if captured is not None:
+                if variants[0] is not tree:
+                    variants.remove(tree)
+                    variants.insert(0, tree)
+                return tree, captured
+        variants.insert(0, Tree(lanes))
+        del variants[MOST_TREES:]
+        return variants[0], {}
+
+    def set_quick(self) -> None:
+        """Up to which size the next calls go straight to the loop."""
+        rate = self.costs.loop_rate
+        if rate:
+            by_time = int(QUICK_SECONDS / rate)
+            self.quick = max(by_time, self.costs.loop_below()) if self.costs.batched.seen else by_time
+
+
+class Memory:
+    """All functions that were mapped lately. Keys hold ids; what is remembered keeps their objects alive."""
+
+    def __init__(self) -> None:
+        self.known: OrderedDict[Any, Known] = OrderedDict()
+        self.lock = threading.Lock()
+
+    def recall(self, key: Any, anchors: tuple[Any, ...]) -> Known:
+        with self.lock:
+            found = self.known.get(key)
+            if found is None:
+                found = self.known[key] = Known(anchors)
+                while len(self.known) > MOST_FUNCTIONS:
+                    self.known.popitem(last=False)
+            return found
+
+
+MEMORY = Memory()
+
+
+def key_of(f: Any, columns: Sequence[Any], shared: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
+    """What a function is remembered by: the code it runs, the kind of its columns, the names that are shared."""
+    anchors = tuple(_anchors(f))
+    kinds = [kind_of_column(column) for column in columns]
+    return (*map(id, anchors), *kinds, *shared), anchors
+
+
+def kind_of_column(column: Any) -> Any:
+    """What a column's elements are, as far as a glance tells."""
+    if type(column) is np.ndarray:
+        return column.dtype.char if column.ndim == 1 else column.ndim
+    return type(column)
+
+
+def _anchors(f: Any) -> list[Any]:
+    if isinstance(f, types.FunctionType):
+        return [f.__code__]
+    if isinstance(f, types.MethodType):
+        return ["method", *_anchors(f.__func__)]
+    if isinstance(f, functools.partial):
+        return ["partial", *_anchors(f.func)]
+    call = getattr(type(f), "__call__", None)
+    if isinstance(call, types.FunctionType):
+        return ["call", call.__code__]
+    return [f]

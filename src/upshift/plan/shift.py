@@ -1,0 +1,231 @@
+"""A job in, its results out, in the gear that pays: the loop first, batched when that is worth it, always checked."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..columns.inputs import Group
+from ..columns.kinds import Column
+from ..columns.outputs import Objects, Placed, gather
+from ..config import settings
+from ..errors import GearRefused, Refusal, Untraceable
+from ..gears.job import Job
+from ..gears.loop import SKIPPED, OnError, call_one, run_loop
+from ..gears.numpy import Pace, Run
+from ..trace import Tree, bind
+from ..verify import check, sample
+from .costs import SETUP
+from .memory import Known
+
+log = logging.getLogger("upshift")
+
+
+@dataclass(slots=True)
+class Batched:
+    """What the numpy gear made of some rows: pieces, and positions for the plain function."""
+
+    pieces: list[Placed] = field(default_factory=list)
+    left: list[Column] = field(default_factory=list)
+
+
+def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
+    """The job in a gear that the user named."""
+    if gear == "loop":
+        return conclude(job.n, [(slice(0, job.n), run_loop(job.call, job.columns, on_error))], [])
+    made = batch(job, known, Pace(1e9, 1e9), forced=True)
+    if isinstance(made, Refusal):
+        raise GearRefused(made)
+    return conclude(job.n, [_plain(job, made, on_error)], made.pieces)
+
+
+def run_best(job: Job, known: Known, on_error: OnError) -> Any:
+    """The job in the gear that is expected to be fastest; a new function starts in the loop."""
+    costs = known.costs
+    began = time.perf_counter()
+    if known.trees and _batch_pays(job, known):
+        made = batch(job, known, _pace(known, job.n))
+        if isinstance(made, Batched):
+            result = conclude(job.n, [_plain(job, made, on_error)], made.pieces)
+            costs.batched.add(job.n, time.perf_counter() - began)
+            known.set_quick()
+            return result
+    results = _prefix(job, known, on_error)
+    done = len(results)
+    if done < job.n:
+        rest = job.part(done)
+        made = batch(rest, known, _pace(known, rest.n))
+        costs.invested += SETUP
+        if isinstance(made, Batched):
+            lanes, plain = _plain(rest, made, on_error)
+            pieces = [(_moved(at, done), piece) for at, piece in made.pieces]
+            known.set_quick()
+            return conclude(job.n, [(slice(0, done), results), (_moved(lanes, done), plain)], pieces)
+        known.refusal, known.retry_above = made, 8 * job.n
+        results += _timed_loop(rest, known, on_error, done)
+    known.set_quick()
+    return conclude(job.n, [(slice(0, job.n), results)], [])
+
+
+def _batch_pays(job: Job, known: Known) -> bool:
+    batched = known.costs.batched.predict(job.n)
+    loop = known.costs.loop_rate * job.n
+    if known.refusal is not None and job.n < known.retry_above:
+        return False
+    return batched <= loop if batched is not None else known.costs.worth_tracing(job.n)
+
+
+def _pace(known: Known, n: int) -> Pace:
+    """Tracing may cost a small part of what the loop would: when it fails, little is lost."""
+    rate = known.costs.loop_rate
+    return Pace(rate, max(0.06 * n * rate, 0.4 * SETUP))
+
+
+def _prefix(job: Job, known: Known, on_error: OnError) -> list[Any]:
+    """Results of the plain loop, up to the element from which on a trace is expected to pay."""
+    results: list[Any] = []
+    traced = known.refusal is not None and job.n < known.retry_above
+    block = 8
+    while len(results) < job.n:
+        if traced or (known.costs.batched.seen and not _batch_pays(job, known)):
+            block = job.n
+        done = len(results)
+        results += _timed_loop(job.part(done, done + block), known, on_error, done)
+        if not traced and known.costs.worth_tracing(job.n - len(results)):
+            return results
+        block = max(2 * block, int(20e-6 / max(known.costs.loop_rate, 1e-9)))
+    return results
+
+
+def _timed_loop(job: Job, known: Known, on_error: OnError, offset: int) -> list[Any]:
+    began = time.perf_counter()
+    results = run_loop(job.call, job.columns, on_error, offset)
+    known.costs.add_loop(job.n, time.perf_counter() - began)
+    return results
+
+
+# ---- the numpy gear, group by group
+
+
+def batch(job: Job, known: Known, pace: Pace, forced: bool = False) -> Batched | Refusal:
+    """All groups of a job in the numpy gear; a refusal where none can be."""
+    made = Batched()
+    refusals = []
+    for group in job.groups():
+        if group.lanes is None:
+            refused: Refusal | None = Refusal("numpy", group.reason)
+        else:
+            refused = _batch_group(job, group, known, pace, made)
+        if refused is not None:
+            if group.lanes is not None or len(job.groups()) == 1:
+                return refused
+            refusals.append(refused)
+            assert group.index is not None
+            made.left.append(group.index)
+    return refusals[0] if refusals and not made.pieces else made
+
+
+def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched) -> Refusal | None:
+    """One homogeneous group: run, check, and only then keep the results."""
+    lanes = group.lanes
+    assert lanes is not None
+    index = group.index
+
+    def row(i: int) -> tuple[Any, ...]:
+        return job.row(i if index is None else int(index[i]))
+
+    for exact in (False, True) if not (job.exact or known.exact) else (True,):
+        try:
+            tree, captured = known.tree(lanes, job.f, job.shared)
+            with tree.lock:
+                run = Run(tree, job.f, job.shared, lanes, captured, row, pace, exact, lambda: _again(tree, job))
+                run.over_all(settings().num_threads)
+                tree.young = False
+        except Untraceable as refusal:
+            known.trees.clear()
+            return Refusal("numpy", refusal.reason, refusal.where, refusal.remedy)
+        reason = _check(run, tree, job, row)
+        if reason is None:
+            _keep(run, index, made)
+            _warn(run, job, row)
+            return None
+        log.warning("upshift: results of the numpy gear are not used: %s", reason)
+        known.exact = True
+        tree.trusted = False
+    known.trees.clear()
+    return Refusal("numpy", f"its result is not the loop's: {reason}")
+
+
+def _again(tree: Tree, job: Job) -> dict[int, Any]:
+    captured = bind(tree, job.f, job.shared)
+    if captured is None:
+        raise Untraceable("what it captured changed while it ran")
+    return captured
+
+
+def _check(run: Run, tree: Tree, job: Job, row: Any) -> str | None:
+    """New trees are checked on a sample, new paths on the element that was traced."""
+    if not settings().verify or (tree.trusted and not run.grown):
+        return None
+    named = list(run.grown) if tree.trusted else [*run.grown, *sample(run.lanes, run.n)]
+    reason = check(job.call, row, run.store.results(named), run.exact or job.exact, named)
+    tree.trusted = reason is None
+    return reason
+
+
+def _keep(run: Run, index: Column | None, made: Batched) -> None:
+    """Positions within the group become positions within the job."""
+    for lanes, piece in run.store.pieces():
+        made.pieces.append((lanes if index is None else index[lanes], piece))
+    made.left += [lanes if index is None else index[lanes] for lanes in run.left]
+
+
+def _warn(run: Run, job: Job, row: Any) -> None:
+    """NumPy's warnings come from the user's own line: one element that warns is run by the plain function."""
+    for i in run.warned.values():
+        try:
+            job.call(*row(i))
+        except Exception:
+            pass  # the same element is among those left, and raises there
+
+
+# ---- what is left to the plain function, and the whole
+
+
+def _plain(job: Job, made: Batched, on_error: OnError) -> tuple[Any, list[Any]]:
+    """The rows that were left, by the plain function, in order."""
+    if not made.left:
+        return np.empty(0, np.int64), []
+    lanes = np.sort(np.concatenate(made.left))
+    call = job.call
+    return lanes, [call_one(call, job.row(i), i + job.offset, on_error) for i in lanes.tolist()]
+
+
+def _moved(lanes: Any, by: int) -> Any:
+    if isinstance(lanes, slice):
+        return slice(lanes.start + by if lanes.start else by, lanes.stop + by if lanes.stop is not None else None)
+    return lanes + by
+
+
+def conclude(n: int, looped: list[tuple[Any, list[Any]]], pieces: list[Placed]) -> Any:
+    """Results of the loop and pieces of a gear -> what the user gets back, less what is skipped."""
+    kept = np.ones(n, bool)
+    placed = list(pieces)
+    for lanes, results in looped:
+        if not results:
+            continue
+        if any(result is SKIPPED for result in results):
+            stays = np.array([result is not SKIPPED for result in results])
+            kept[lanes] = stays
+            lanes = np.arange(n)[lanes][stays]
+            results = [result for result in results if result is not SKIPPED]
+        if results:
+            placed.append((lanes, Objects(results)))
+    if kept.all():
+        return gather(n, [(slice(None), placed[0][1])] if len(placed) == 1 else placed)
+    new = np.cumsum(kept) - 1
+    return gather(int(kept.sum()), [(new[lanes], piece) for lanes, piece in placed])

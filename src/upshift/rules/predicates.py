@@ -1,0 +1,39 @@
+"""Predicates over columns or single numbers: what must hold for a lane so that the plain call does not raise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .op import Op
+
+
+def _not(name: str, spell: str, run: Any) -> Op:
+    return Op(name, lambda *args: np.logical_not(run(*args)), spell, cuts=True)
+
+
+TRUE = Op("true", lambda x: np.not_equal(x, 0), "{0} != 0", cuts=True)
+NOT_NEGATIVE = _not("not_negative", "~({0} < 0)", lambda x: np.less(x, 0))
+POSITIVE = _not("positive", "~({0} <= 0)", lambda x: np.less_equal(x, 0))
+ABOVE_MINUS_ONE = _not("above_minus_one", "~({0} <= -1)", lambda x: np.less_equal(x, -1))
+AT_LEAST_ONE = _not("at_least_one", "~({0} < 1)", lambda x: np.less(x, 1))
+WITHIN_ONE = _not("within_one", "~(np.abs({0}) > 1)", lambda x: np.greater(np.abs(x), 1))
+INSIDE_ONE = _not("inside_one", "~(np.abs({0}) >= 1)", lambda x: np.greater_equal(np.abs(x), 1))
+NOT_INFINITE = Op("not_infinite", lambda x: np.logical_not(np.isinf(x)), "~np.isinf({0})", soft=True)
+FINITE = Op("finite", np.isfinite, "np.isfinite({0})", soft=True)
+
+
+def _real_power(base: Any, exponent: Any) -> Any:
+    """Whether a power of floats is a float: of a negative base only where the exponent is whole."""
+    whole = np.equal(exponent, np.floor(exponent)) | np.isinf(exponent)
+    return np.greater_equal(base, 0) | whole | np.isnan(base) | np.isnan(exponent) | np.isinf(base)
+
+
+REAL_POWER = Op("real_power", _real_power, "(({0} >= 0) | ({1} == np.floor({1})) | ~np.isfinite({0} + {1}))", cuts=True)
+NOT_ZERO_TO_MINUS = Op(
+    "not_zero_to_minus",
+    lambda base, exponent: np.not_equal(base, 0) | ~np.less(exponent, 0),
+    "(({0} != 0) | ~({1} < 0))",
+    cuts=True,
+)

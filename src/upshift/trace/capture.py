@@ -1,0 +1,380 @@
+"""What a function captured in (globals, cells, defaults, attributes, arrays); what its traced copy sees instead out.
+
+Captured numbers and arrays become inputs of the tree, read again for every call. Everything else that a trace read is
+noted with what it was, and a tree is used only while that still holds. Nothing of the user's is ever written to: copies
+of containers and objects refuse changes, which is how impure functions are recognised before they do anything.
+"""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import collections
+import decimal
+import enum
+import fractions
+import functools
+import re
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..columns.kinds import kind_of
+from ..errors import Untraceable
+from .code import CALLED_CLASSES, prepare
+from .lane import Captured, Lane, is_lane
+from .paths import Path, frozen
+from .record import Names, Trace, user_line
+from .standins import CALLED, standin_for
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """Something a trace read besides its element: where it is found, what it must be, and its id if it is an input."""
+
+    path: Path
+    mode: str
+    expected: Any
+    id: int = 0
+
+
+PLAIN = (str, bytes, type(None), type(Ellipsis), type(NotImplemented), complex, enum.Enum, re.Pattern, np.dtype,
+         decimal.Decimal, fractions.Fraction, slice, range)  # fmt: skip
+_MODULES_THAT_ACT = {
+    "random": "draws random numbers from shared state", "numpy.random": "draws random numbers from shared state",
+    "time": "reads the clock", "datetime": "may read the clock", "secrets": "draws random numbers", "uuid": "makes unique ids",
+    "os": "calls the operating system", "sys": "reads the interpreter's state", "io": "reads or writes files",
+    "subprocess": "starts processes", "socket": "uses the network", "threading": "uses threads", "logging": "writes a log",
+    "warnings": "warns", "pathlib": "uses files", "shutil": "uses files", "gc": "reads the interpreter's state",
+    "inspect": "looks at itself", "tensorflow": "calls TensorFlow", "torch": "calls PyTorch", "jax": "calls JAX",
+}  # fmt: skip
+_LEFT_ALONE = ("numpy", "scipy", "builtins", "operator", "_operator", "itertools", "functools", "_functools", "bisect", "_bisect",
+               "heapq", "_heapq", "math", "cmath", "collections", "_collections", "decimal", "_decimal", "struct", "_struct",
+               "string", "_string", "re", "zlib", "binascii", "unicodedata", "copy", "typing", "dataclasses", "enum", "abc",
+               "numbers")  # fmt: skip
+"""Modules whose functions work on lane values through protocols alone, and have no state."""
+_MOST_ITEMS = 10_000
+
+
+class Holder:
+    """Makes, for one trace, what the traced copy sees of everything that the function captured."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    def hold(self, value: Any, path: Path) -> Any:
+        """What the traced copy sees in place of `value`, found at `path`."""
+        key = id(value), path
+        if key not in self.trace.held:
+            self.trace.held[key] = made = self._make(value, path, key)
+            return made
+        return self.trace.held[key]
+
+    def _note(self, path: Path, mode: str, expected: Any, id: int = 0) -> int:
+        captures = self.trace.tree.captures
+        if path in captures and captures[path].mode == mode:
+            return int(captures[path].id)
+        fresh = -1 - sum(1 for c in (*captures.values(), *self.trace.captures.values()) if c.mode == "input") if id else 0
+        self.trace.captures[path] = Capture(path, mode, expected, fresh)
+        if fresh:
+            captures[path] = self.trace.captures[path]  # ids of inputs must not be given twice
+        return fresh
+
+    def _make(self, value: Any, path: Path, key: Any) -> Any:
+        cls = type(value)
+        kind = kind_of(value)
+        if kind is not None and cls is not complex:
+            return self._input(value, path, kind)
+        if isinstance(value, np.ndarray):
+            return self._input(value, path, (value.dtype, value.ndim))
+        if isinstance(value, PLAIN) or kind is not None:
+            self._note(path, "equal", frozen(value))
+            return value
+        if isinstance(value, types.FunctionType):
+            return self._function(value, path, key)
+        if isinstance(value, type):
+            return self._class(value, path)
+        if isinstance(value, types.ModuleType):
+            return self._module(value, path)
+        if cls in (list, tuple, dict, set, frozenset, collections.deque, collections.defaultdict, collections.Counter):
+            return self._container(value, path)
+        return self._callable(value, path, key)
+
+    def _input(self, value: Any, path: Path, kind: Any) -> Lane:
+        if type(value) is int and not -(2**63) <= value < 2**63:
+            self._note(path, "equal", frozen(value))
+            return value  # type: ignore[return-value]
+        id = self._note(path, "input", kind, 1)
+        return (Captured if isinstance(value, np.ndarray) else Lane)(value, id, self.trace, uniform=True)
+
+    def _function(self, f: types.FunctionType, path: Path, key: Any) -> Any:
+        self._note(path, "code", f.__code__)
+        if _is_left_alone(f.__module__ or ""):
+            return f
+        reason = _acting(f.__module__ or "")
+        if reason:
+            raise Untraceable(f"{reason}: {f.__module__}.{f.__qualname__}", where=user_line())
+        cells = tuple(types.CellType() for _ in f.__closure__ or ())
+        names = Names(functools.partial(self._look_up, f, path))
+        dict.__setitem__(names, "__builtins__", _BUILTINS | {"__import__": functools.partial(self._import, path)})
+        dict.__setitem__(names, "__name__", f.__module__)
+        copy = types.FunctionType(prepare(f.__code__), names, f.__name__, None, cells)
+        self.trace.held[key] = copy
+        for i, (cell, real) in enumerate(zip(cells, f.__closure__ or (), strict=True)):
+            try:
+                content = real.cell_contents
+            except ValueError:
+                continue  # not assigned yet: reading it raises in the copy, too
+            cell.cell_contents = self.hold(content, (*path, ("cell", i)))
+        if f.__defaults__:
+            copy.__defaults__ = tuple(self.hold(d, (*path, ("default", i))) for i, d in enumerate(f.__defaults__))
+        if f.__kwdefaults__:
+            copy.__kwdefaults__ = {k: self.hold(d, (*path, ("kwdefault", k))) for k, d in f.__kwdefaults__.items()}
+        copy.__qualname__, copy.__doc__, copy.__module__ = f.__qualname__, f.__doc__, f.__module__
+        return copy
+
+    def _look_up(self, f: types.FunctionType, path: Path, name: str) -> Any:
+        """A global name of a traced copy: the user's own, or a builtin's stand-in."""
+        plain = name[:-2] if name.endswith("()") else name
+        if plain in f.__globals__:
+            value = f.__globals__[plain]
+            if name != plain and any(value is cls for cls in CALLED):
+                return CALLED[value]
+            return self.hold(value, (*path, ("global", plain)))
+        self._note((*path, ("global?", plain)), "absent", None)
+        value = getattr(builtins, plain)  # an AttributeError is a NameError there
+        if name != plain and plain in CALLED_CLASSES:
+            return CALLED[value]
+        return standin_for(value) or value
+
+    def _import(self, path: Path, name: str, *args: Any) -> Any:
+        module = __import__(name, *args)
+        return self.hold(module, (*path, ("import", name)))
+
+    def _class(self, cls: type, path: Path) -> Any:
+        self._note(path, "same", cls)
+        if cls.__module__ == "datetime" and cls.__name__ in ("datetime", "date"):
+            raise Untraceable("may read the clock: datetime", where=user_line())
+        if _is_left_alone(cls.__module__) or issubclass(cls, enum.Enum | BaseException) or not _has_own_methods(cls):
+            return cls
+        if _acting(cls.__module__):
+            raise Untraceable(f"{_acting(cls.__module__)}: {cls.__qualname__}", where=user_line())
+        return self._copied_class(cls, path, {})
+
+    def _copied_class(self, cls: type, path: Path, more: dict[str, Any]) -> type:
+        """A subclass whose methods are traced copies; `isinstance` still knows it."""
+        if type(cls) not in (type, abc.ABCMeta) or not _is_python(cls) or _hooks_subclasses(cls):
+            raise Untraceable(f"uses the class {cls.__qualname__}, which cannot be copied", where=user_line())
+        body: dict[str, Any] = {}
+        for owner in reversed(cls.__mro__[:-1]):
+            if owner.__module__ != "builtins":
+                for name, member in vars(owner).items():
+                    copied = self._member(member, (*path, ("member", (owner.__name__, name))))
+                    if copied is not None:
+                        body[name] = copied
+        body |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "_up_original": cls, **more}
+        if "__slots__" in vars(cls):
+            body["__slots__"] = () if not more else ("_up_real",)
+        return type(cls)(cls.__name__, (cls,), body)
+
+    def _member(self, member: Any, path: Path) -> Any:
+        if isinstance(member, types.FunctionType):
+            return self._function(member, path, (id(member), path))
+        if isinstance(member, staticmethod | classmethod):
+            inner = member.__func__
+            return type(member)(self._function(inner, path, (id(inner), path))) if _is_function(inner) else None
+        if isinstance(member, property):
+            made = [self._function(g, (*path, ("property", i)), (id(g), path)) if _is_function(g) else g
+                    for i, g in enumerate((member.fget, member.fset, member.fdel))]  # fmt: skip
+            return property(*made)
+        if kind_of(member) is not None:
+            self._note(path, "equal", frozen(member))
+        return None
+
+    def _module(self, module: types.ModuleType, path: Path) -> Any:
+        self._note(path, "same", module)
+        if _acting(module.__name__):
+            raise Untraceable(f"{_acting(module.__name__)}: {module.__name__}", where=user_line())
+        return HeldModule(self, module, path)
+
+    def _container(self, value: Any, path: Path) -> Any:
+        if len(value) > _MOST_ITEMS:
+            raise Untraceable(f"reads a captured {type(value).__name__} of {len(value):,} items",
+                              "make it a NumPy array", user_line())  # fmt: skip
+        try:
+            self._note(path, "equal", frozen(value))
+            return _unchangeable(value)
+        except TypeError:
+            pass
+        self._note(path, "shape", (type(value), tuple(value) if isinstance(value, dict) else len(value)))
+        if isinstance(value, dict):
+            items = {k: self.hold(v, (*path, ("item", k))) for k, v in value.items()}
+            return HeldDict(items) if type(value) is dict else self._opaque(value)
+        if isinstance(value, list | tuple):
+            held = [self.hold(v, (*path, ("item", i))) for i, v in enumerate(value)]
+            return HeldList(held) if type(value) is list else tuple(held)
+        return self._opaque(value)
+
+    def _callable(self, value: Any, path: Path, key: Any) -> Any:
+        """Everything else: what can be called, and instances of the user's classes."""
+        if isinstance(value, types.MethodType):
+            self._note(path, "type", types.MethodType)
+            inner = self._function(value.__func__, (*path, ("attr", "__func__")), (id(value.__func__), path))
+            return types.MethodType(inner, self.hold(value.__self__, (*path, ("attr", "__self__"))))
+        if isinstance(value, functools.partial):
+            self._note(path, "type", functools.partial)
+            f = self.hold(value.func, (*path, ("attr", "func")))
+            args = self.hold(value.args, (*path, ("attr", "args")))
+            keywords = self.hold(value.keywords, (*path, ("attr", "keywords")))
+            return functools.partial(f, *args, **keywords)
+        if isinstance(value, functools._lru_cache_wrapper):
+            self._note(path, "type", type(value))
+            return self.hold(value.__wrapped__, (*path, ("attr", "__wrapped__")))
+        if isinstance(value, types.BuiltinFunctionType | np.ufunc) or type(value).__module__ in ("operator", "numpy"):
+            return self._builtin(value, path)
+        if not _is_python(type(value)) or type(value) is object:
+            self._note(path, "same", value)
+            return value if type(value) is object else self._opaque(value)
+        return self._instance(value, path)
+
+    def _builtin(self, value: Any, path: Path) -> Any:
+        self._note(path, "same", value)
+        found = standin_for(value)
+        if found is not None:
+            return found
+        owner = getattr(value, "__self__", None)
+        module = getattr(value, "__module__", None) or ""
+        if owner is not None and not isinstance(owner, types.ModuleType):
+            self.hold(owner, (*path, ("attr", "__self__")))
+            if isinstance(owner, list | dict | set | np.ndarray):
+                raise Untraceable(f"calls the method {value.__name__} of a captured {type(owner).__name__}", where=user_line())
+            return value
+        if _acting(module):
+            raise Untraceable(f"{_acting(module)}: {module}.{getattr(value, '__name__', value)}", where=user_line())
+        if isinstance(value, np.ufunc) or _is_left_alone(module) or type(value).__module__ in ("operator", "numpy"):
+            return value
+        return self._opaque(value)
+
+    def _instance(self, value: Any, path: Path) -> Any:
+        """An instance of the user's class: attributes are held when read, stores are refused."""
+        cls = type(value)
+        if "__getattr__" in dir(cls) or cls.__getattribute__ is not object.__getattribute__:
+            return self._opaque(value)
+        self._note(path, "type", cls)
+        holder = self
+
+        def read(self: Any, name: str) -> Any:
+            return holder._attribute(self, value, cls, path, name)
+
+        def refuse(self: Any, *args: Any) -> NoReturn:
+            raise Untraceable(f"changes a captured {cls.__qualname__}", "return the value instead", user_line())
+
+        more = {"__getattribute__": read, "__setattr__": refuse, "__delattr__": refuse}
+        copy = self._copied_class(cls, (*path, ("class", None)), more)
+        return object.__new__(copy)
+
+    def _attribute(self, copy: Any, value: Any, cls: type, path: Path, name: str) -> Any:
+        static = next((vars(owner)[name] for owner in cls.__mro__ if name in vars(owner)), None)
+        own = getattr(value, "__dict__", {})
+        if name == "__dict__":
+            raise Untraceable("reads the __dict__ of a captured object", where=user_line())
+        if isinstance(static, types.MemberDescriptorType) or (name in own and not isinstance(static, property)):
+            return self.hold(getattr(value, name), (*path, ("attr", name)))
+        if static is None or hasattr(type(static), "__get__"):
+            return object.__getattribute__(copy, name)
+        return self.hold(static, (*path, ("attr", name)))
+
+    def _opaque(self, value: Any) -> NoReturn:
+        name = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+        raise Untraceable(f"uses a captured {name}, which Upshift cannot see into", where=user_line())
+
+
+class HeldModule(types.ModuleType):
+    """A module whose attributes are held as they are read."""
+
+    def __init__(self, holder: Holder, module: types.ModuleType, path: Path) -> None:
+        super().__init__(module.__name__)
+        self.__dict__["_up_read"] = holder, module, path
+
+    def __getattr__(self, name: str) -> Any:
+        holder, module, path = self.__dict__["_up_read"]
+        value = getattr(module, name)
+        if module.__name__.split(".")[0] == "numpy" and not isinstance(value, types.ModuleType):
+            if name in ("errstate", "seterr", "seterrcall"):
+                raise Untraceable(f"changes NumPy's error state: np.{name}", where=user_line())
+            return value
+        made = holder.hold(value, (*path, ("attr", name)))
+        self.__dict__[name] = made
+        return made
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise Untraceable(f"changes the module {self.__name__}", where=user_line())
+
+
+def _refusing(base: type, methods: str) -> Any:
+    def refuse(self: Any, *args: Any, **keywords: Any) -> NoReturn:
+        raise Untraceable(f"changes a captured {base.__name__}", "return the value instead", user_line())
+
+    return type(f"Held{base.__name__.capitalize()}", (base,), dict.fromkeys(methods.split(), refuse))
+
+
+HeldList = _refusing(list, "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ __imul__")
+HeldDict = _refusing(dict, "__setitem__ __delitem__ pop popitem clear update setdefault __ior__")
+HeldSet = _refusing(set, "add remove discard pop clear update intersection_update difference_update "
+                         "symmetric_difference_update __ior__ __iand__ __isub__ __ixor__")  # fmt: skip
+
+
+def _unchangeable(value: Any) -> Any:
+    """A copy of plain containers, all the way down, that refuses changes."""
+    if type(value) is list:
+        return HeldList(map(_unchangeable, value))
+    if type(value) is tuple:
+        return tuple(map(_unchangeable, value))
+    if type(value) is dict:
+        return HeldDict({k: _unchangeable(v) for k, v in value.items()})
+    if type(value) is set:
+        return HeldSet(value)
+    if isinstance(value, frozenset) or frozen(value) is not None:
+        return value
+    raise TypeError
+
+
+def _acting(module: str) -> str:
+    """What a module does besides computing, in words; empty where it only computes."""
+    return _MODULES_THAT_ACT.get(module) or _MODULES_THAT_ACT.get(module.split(".")[0], "")
+
+
+def _is_left_alone(module: str) -> bool:
+    return module.split(".")[0] in _LEFT_ALONE and not _acting(module)
+
+
+def _is_function(value: Any) -> bool:
+    return isinstance(value, types.FunctionType)
+
+
+def _is_python(cls: type) -> bool:
+    """Whether a class and its bases are written in Python (a tuple underneath is fine: named tuples)."""
+    return all(c in (object, tuple, abc.ABC) or (c.__flags__ & (1 << 9) and c.__module__ != "builtins") for c in cls.__mro__)
+
+
+def _hooks_subclasses(cls: type) -> bool:
+    return any("__init_subclass__" in vars(c) for c in cls.__mro__[:-1])
+
+
+def _has_own_methods(cls: type) -> bool:
+    """Whether a class has methods that somebody wrote (not made by dataclass or namedtuple)."""
+    for owner in cls.__mro__[:-1]:
+        for member in vars(owner).values():
+            inner = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
+            if _is_function(inner):
+                code = inner.__code__
+                if not code.co_filename.startswith("<string>") and inner.__module__ not in ("collections", "typing", "abc"):
+                    return inner.__module__ != "dataclasses" and "namedtuple" not in code.co_filename
+    return False
+
+
+_BUILTINS: dict[str, Any] = dict(vars(builtins))
+_: Callable[..., bool] = is_lane

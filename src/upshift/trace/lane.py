@@ -1,0 +1,159 @@
+"""Lane values: an element's true number, which remembers how it was made. Every way out of one is a guard."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+_CONSTANT_ATTRIBUTES = frozenset(("dtype", "shape", "ndim", "size", "itemsize", "nbytes", "strides"))
+"""Attributes of numbers that depend on the kind alone."""
+
+
+class Lane:
+    """A number of one element. Python itself does the control flow, because the value is real.
+
+    `_up_id` names the step that made it; `_up_uniform` tells that it is the same for all lanes (it was captured).
+    """
+
+    __slots__ = ("_up_id", "_up_trace", "_up_uniform", "_up_value")
+
+    def __init__(self, value: Any, id: int, trace: Any, uniform: bool = False) -> None:
+        self._up_value, self._up_id, self._up_trace, self._up_uniform = value, id, trace, uniform
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return type(self._up_value)
+
+    def __bool__(self) -> bool:
+        return bool(self._up_trace.decide_truth(self))
+
+    def __int__(self) -> int:
+        return int(self._up_trace.pin(self))
+
+    def __float__(self) -> float:
+        return float(self._up_trace.pin(self))
+
+    def __complex__(self) -> complex:
+        return complex(self._up_trace.pin(self))
+
+    def __index__(self) -> int:
+        operator.index(self._up_value)  # raises for a float, as it should
+        return operator.index(self._up_trace.pin(self))
+
+    def __hash__(self) -> int:
+        return hash(self._up_trace.pin(self))
+
+    def __str__(self) -> str:
+        return str(self._up_trace.pin(self))
+
+    def __repr__(self) -> str:
+        return repr(self._up_trace.pin(self))
+
+    def __format__(self, spec: str) -> str:
+        return format(self._up_trace.pin(self), spec)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:
+        return np.array(self._up_trace.pin(self), dtype=dtype)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **keywords: Any) -> Any:
+        return self._up_trace.record_ufunc(ufunc, method, args, keywords)
+
+    def __array_function__(self, fn: Callable[..., Any], types: Any, args: Any, keywords: Any) -> Any:
+        return self._up_trace.call_plain(fn, args, keywords)
+
+    def __copy__(self) -> Lane:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Lane:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self._up_trace.pin(self).__reduce_ex__(protocol)
+
+    def __round__(self, digits: Any = None) -> Any:
+        return self._up_trace.record(round, (self,) if digits is None else (self, digits))
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_up_"):
+            raise AttributeError(name)
+        found = getattr(self._up_value, name)  # an AttributeError here is the element's own
+        if name in _CONSTANT_ATTRIBUTES and not self._up_uniform:
+            return found
+        return self._up_trace.record_attribute(self, name, found)
+
+
+def _forward(fn: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        return self._up_trace.record_operator(fn, self, other)
+
+    return method
+
+
+def _reflected(fn: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        return self._up_trace.record_operator(fn, other, self)
+
+    return method
+
+
+def _unary(fn: Callable[..., Any]) -> Callable[[Any], Any]:
+    def method(self: Any) -> Any:
+        return self._up_trace.record(fn, (self,))
+
+    return method
+
+
+def _power(self: Any, other: Any, modulus: Any = None) -> Any:
+    if modulus is not None:
+        return self._up_trace.record(pow, (self, other, modulus))
+    return self._up_trace.record_operator(operator.pow, self, other)
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor", "matmul"):
+    _fn = getattr(operator, _name)
+    setattr(Lane, f"__{_name.rstrip('_')}__", _forward(_fn))
+    setattr(Lane, f"__r{_name.rstrip('_')}__", _reflected(_fn))
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Lane, f"__{_name}__", _forward(getattr(operator, _name)))
+for _name in ("neg", "pos", "invert", "abs"):
+    setattr(Lane, f"__{_name}__", _unary(getattr(operator, _name)))
+Lane.__pow__ = _power  # type: ignore[attr-defined]
+
+
+class Captured(Lane):
+    """A captured array: the same for all lanes, read through steps, so that a write between two calls is seen."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._up_trace.record_item(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._up_trace.refuse_write("writes into a captured array")
+
+    def __len__(self) -> int:
+        return int(self._up_trace.record(len, (self,)))
+
+    def __iter__(self) -> Iterator[Any]:
+        for i in range(len(self)):
+            yield self[i]
+
+    def __contains__(self, item: object) -> bool:
+        return any(item == mine for mine in self)
+
+
+LANES = (Lane, Captured)
+
+
+def is_lane(value: object) -> bool:
+    """Whether this is a lane value (its `__class__` says otherwise on purpose)."""
+    return type(value) in LANES

@@ -1,0 +1,125 @@
+"""Where captured things are found: a path from the function in, the thing as it is now out."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import decimal
+import enum
+import fractions
+import re
+import sys
+from typing import Any
+
+import numpy as np
+
+Path = tuple[tuple[str, Any], ...]
+"""Steps from a root (the function, or a shared keyword) to something it captured."""
+
+
+class Roots:
+    """The function and the shared keywords of one call; what paths lead to is read once per call."""
+
+    def __init__(self, f: Any, shared: dict[str, Any]) -> None:
+        self.found: dict[Path, Any] = {(("f", None),): f}
+        for name, value in shared.items():
+            self.found[(("shared", name),)] = value
+
+    def read(self, path: Path) -> Any:
+        """What is there now; LookupError or AttributeError where nothing is."""
+        try:
+            return self.found[path]
+        except KeyError:
+            if len(path) == 1:
+                raise
+            value = self.found[path] = _follow(self.read(path[:-1]), *path[-1])
+            return value
+
+
+def _follow(value: Any, way: str, key: Any) -> Any:
+    if way == "global":
+        return value.__globals__[key]
+    if way == "global?":
+        if key in value.__globals__ or not hasattr(builtins, key):
+            raise LookupError(key)
+        return None
+    if way == "cell":
+        return _contents(value.__closure__[key])
+    if way == "default":
+        return value.__defaults__[key]
+    if way == "kwdefault":
+        return value.__kwdefaults__[key]
+    if way == "attr":
+        return getattr(value, key)
+    if way == "item":
+        return value[key]
+    if way == "import":
+        return sys.modules[key.split(".")[0]]
+    if way == "class":
+        return type(value)
+    if way == "property":
+        return (value.fget, value.fset, value.fdel)[key]
+    owner, name = key  # a member of a class, by the name of the class in the method resolution order
+    member = next(vars(c)[name] for c in value.__mro__ if c.__name__ == owner)
+    return member.__func__ if isinstance(member, staticmethod | classmethod) else member
+
+
+def _contents(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        raise LookupError("empty cell") from None
+
+
+_ATOMS = (str, bytes, type(None), bool, int, float, complex, type(Ellipsis), enum.Enum, re.Pattern, np.dtype, np.generic,
+          decimal.Decimal, fractions.Fraction, slice, range, type)  # fmt: skip
+
+
+def frozen(value: Any) -> Any:
+    """A picture of a plain value, equal to another one exactly when no code could tell the two apart; else a TypeError."""
+    cls = type(value)
+    if cls in (float, complex) or isinstance(value, np.inexact):
+        return cls, repr(value)
+    if isinstance(value, _ATOMS):
+        return cls, value
+    if cls in (list, tuple, collections.deque):
+        return cls, tuple(map(frozen, value))
+    if cls is dict:
+        return cls, tuple((frozen(k), frozen(v)) for k, v in value.items())
+    if cls in (set, frozenset):
+        return cls, frozenset(map(frozen, value))
+    raise TypeError(f"not plain: {cls.__name__}")
+
+
+def holds(capture: Any, roots: Roots) -> tuple[bool, Any]:
+    """Whether a capture is still what the tree was traced for, and its value now."""
+    try:
+        value = roots.read(capture.path)
+    except (LookupError, AttributeError, TypeError, StopIteration):
+        return False, None
+    mode, expected = capture.mode, capture.expected
+    if mode == "input":
+        return _is_kind(value, expected), value
+    if mode == "same":
+        return value is expected, value
+    if mode == "code":
+        return getattr(value, "__code__", None) is expected, value
+    if mode == "type":
+        return type(value) is expected, value
+    if mode == "absent":
+        return True, value
+    if mode == "shape":
+        inside = tuple(value) if isinstance(value, dict) else len(value)
+        return (type(value), inside) == expected, value
+    try:
+        return frozen(value) == expected, value
+    except TypeError:
+        return False, value
+
+
+def _is_kind(value: Any, expected: Any) -> bool:
+    from ..columns.kinds import kind_of
+
+    if isinstance(expected, tuple):
+        return isinstance(value, np.ndarray) and (value.dtype, value.ndim) == expected
+    return kind_of(value) is expected

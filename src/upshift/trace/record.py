@@ -1,0 +1,429 @@
+"""One run of the function on lane values: calls in, steps and guards of the tree out."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..columns.forms import Form, flatten
+from ..columns.kinds import BOOL, Kind, fits_int64, kind_of
+from ..errors import Leave, OverBudget, Signal, Untraceable
+from ..rules import Op, find, lane_by_lane, lower
+from ..rules.conversions import conjugate, imag_part, larger, real_part, smaller, weak_cast
+from ..rules.operators import COMPARISONS, OPERATORS
+from ..rules.predicates import TRUE
+from .lane import Captured, Lane, is_lane
+from .tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
+
+
+class Names(dict[str, Any]):
+    """The globals of a traced copy: looked up in the real ones on first use, and noted as captured."""
+
+    __slots__ = ("lookup",)
+
+    def __init__(self, lookup: Callable[[str], Any]) -> None:
+        super().__init__()
+        self.lookup = lookup
+
+    def __missing__(self, name: str) -> Any:
+        self[name] = value = self.lookup(name)
+        return value
+
+
+def user_line() -> str:
+    """file:line of the user's code that is running, found as the nearest frame of a traced copy."""
+    frame = sys._getframe(1)
+    while frame is not None and type(frame.f_globals) is not Names:
+        frame = frame.f_back  # type: ignore[assignment]
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
+
+
+class Call:
+    """A method call or an attribute as a function of its object; one of each exists, so that steps can be compared."""
+
+    made: dict[tuple[str, bool], Call] = {}
+
+    def __init__(self, name: str, calls: bool) -> None:
+        self.name, self.calls = name, calls
+        self.__name__ = self.__qualname__ = f"method({name!r})" if calls else f"attribute({name!r})"
+        self.__module__ = "builtins"
+
+    def __call__(self, value: Any, *args: Any) -> Any:
+        found = getattr(value, self.name)
+        return found(*args) if self.calls else found
+
+
+def call_of(name: str, calls: bool) -> Call:
+    return Call.made.setdefault((name, calls), Call(name, calls))
+
+
+_MEETS_NUMPY = frozenset((*OPERATORS, smaller, larger))
+_COUNTS_BOOLS = frozenset(OPERATORS) - frozenset(COMPARISONS)
+_LOGICAL = frozenset((operator.and_, operator.or_, operator.xor))
+_NUMBERS = (int, float, complex, np.generic)  # bool is an int
+_PURE_ARRAY_METHODS = frozenset(
+    "all any argmax argmin astype clip conj conjugate copy cumprod cumsum diagonal dot flatten item max mean min nonzero "
+    "prod ptp ravel repeat reshape round searchsorted squeeze std sum swapaxes take tobytes tolist trace transpose var".split()
+)
+
+
+class Trace:
+    """Walks down the tree while the function runs; grows it where the function goes somewhere new.
+
+    New nodes hang on the trace alone until it ends well, so that the tree never holds half a path.
+    """
+
+    def __init__(self, tree: Tree, budget: int) -> None:
+        self.tree, self.budget = tree, budget
+        self.growing = tree.root is None
+        self.node = tree.root or Node()
+        self.trail = [self.node]
+        self.hang: tuple[dict[Any, Node], Any, Node] | None = None
+        self.at = 0
+        self.fresh = len(tree.kinds)
+        self.known: dict[Any, Lane] = {}
+        self.truths: dict[int, bool] = {}
+        self.pinned: set[int] = set()
+        self.ended: Signal | None = None
+        self.held: dict[Any, Any] = {}
+        self.captures: dict[Any, Any] = {}
+
+    # ---- what lane values call
+
+    def record_operator(self, fn: Callable[..., Any], a: Any, b: Any) -> Any:
+        other = b if is_lane(a) else a
+        if not is_lane(other) and not isinstance(other, _NUMBERS):
+            if isinstance(other, np.ndarray):
+                return self.call_plain(fn, (a, b), {})
+            return NotImplemented
+        return self.record(fn, (a, b))
+
+    def record(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """The call's true value, as a lane value where it is a number."""
+        self._alive()
+        if any(type(a) is Captured for a in args) and not self._uniform(args):
+            return self.call_plain(fn, args, {})
+        if self._pinned(args):
+            return fn(*(self._value(a) for a in args))
+        key = (fn, tuple(a._up_id if is_lane(a) else Const(a) for a in args))
+        found = self.known.get(key)
+        if found is None:
+            made = self._uniform_step(fn, args) if self._uniform(args) else self._batched_step(fn, args)
+            if not is_lane(made):
+                return made
+            found = self.known[key] = made
+        return found
+
+    def record_ufunc(self, ufunc: np.ufunc, method: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        plain = method == "__call__" and not keywords and ufunc.nout == 1
+        if plain and all(is_lane(a) or isinstance(a, _NUMBERS) for a in args):
+            return self.record(ufunc, args)
+        if any(type(a) is Captured for a in keywords.get("out") or ()):
+            self.refuse_write("writes into a captured array")
+        return self.call_plain(getattr(ufunc, method), args, keywords)
+
+    def record_attribute(self, lane: Lane, name: str, found: Any) -> Any:
+        array = type(lane) is Captured
+        if not callable(found):
+            fn = {"real": real_part, "imag": imag_part}.get(name) or call_of(name, False)
+            return self.record(fn, (lane,))
+        if array and name not in _PURE_ARRAY_METHODS:
+            raise Untraceable(f"calls .{name}() of a captured array", where=user_line())
+        fn = conjugate if name in ("conjugate", "conj") else call_of(name, True)
+
+        def method(*args: Any, **keywords: Any) -> Any:
+            if keywords or (array and any(is_lane(a) and not a._up_uniform for a in args)):
+                return self.call_plain(fn, (lane, *args), keywords)
+            return self.record(fn, (lane, *args))
+
+        return method
+
+    def record_item(self, array: Captured, key: Any) -> Any:
+        """`array[key]`: read once where the key is no lane value, gathered for all lanes where it is an int."""
+        keys = key if type(key) is tuple else (key,)
+        if not any(is_lane(k) and not k._up_uniform for k in keys):
+            return self.record(operator.getitem, (array, key))
+        pinned = tuple(self.pin(k) if is_lane(k) else k for k in keys)
+        return self.record(operator.getitem, (array, pinned if type(key) is tuple else pinned[0]))
+
+    def call_plain(self, fn: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A call with no rule at all: every lane value in it is guarded by its value, then Python does it."""
+        self._alive()
+        return fn(*self._plain(args), **{name: self._plain((value,))[0] for name, value in keywords.items()})
+
+    def refuse_write(self, reason: str) -> None:
+        raise Untraceable(reason, "return a new value instead", user_line())
+
+    # ---- guards
+
+    def decide_truth(self, lane: Lane) -> bool:
+        """The lane's truth, guarded."""
+        self._alive()
+        value = lane._up_value
+        if lane._up_id in self.pinned:
+            return bool(value)
+        if not isinstance(value, bool | np.bool_):
+            if isinstance(value, np.ndarray):
+                truth = self.record(bool, (lane,))
+            else:
+                truth = self._known_step(TRUE, bool, (lane,), bool(value), BOOL)
+            return self.decide_truth(truth) if is_lane(truth) else bool(truth)
+        if lane._up_id not in self.truths:
+            self.truths[lane._up_id] = bool(value)
+            self._decide(lane._up_id, "truth", bool(value), kind_of(value))
+        return bool(value)
+
+    def pin(self, lane: Lane) -> Any:
+        """The lane's value, guarded: the trace goes on for lanes that hold the same."""
+        self._alive()
+        value = lane._up_value
+        if isinstance(value, np.ndarray):
+            raise Untraceable("hands a captured array to code that Upshift cannot see into", where=user_line())
+        if lane._up_id not in self.pinned:
+            self.pinned.add(lane._up_id)
+            self._decide(lane._up_id, "value", value_key(value), kind_of(value))
+        return value
+
+    def _decide(self, ref: int, mode: str, answer: Any, kind: Kind | None) -> None:
+        if self.growing:
+            child = Node()
+            self.node.end = Guard(ref, mode, kind, user_line(), {answer: child})
+        else:
+            end = self.node.end
+            if self.at != len(self.node.steps) or not isinstance(end, Guard) or end.ref != ref or end.mode != mode:
+                self._wandered()
+            assert isinstance(end, Guard)
+            found = end.children.get(answer)
+            if found is None:
+                found = Node()
+                self.hang, self.growing = (end.children, answer, found), True
+            child = found
+        self.node, self.at = child, 0
+        self.trail.append(child)
+
+    # ---- steps
+
+    def _batched_step(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        values = [self._value(a) for a in args]
+        kinds = tuple(kind_of(v) for v in values)
+        args, kinds = self._cast_bools(fn, args, kinds)
+        rule = find(fn, kinds)
+        for predicate, positions in rule.guards(kinds) if rule is not None else ():
+            if not self._holds(predicate, tuple(args[i] for i in positions)):
+                return self._off_domain(fn, args, values)
+        try:
+            value = fn(*values)
+        except Exception as error:
+            raise self._leaves(f"{type(error).__name__} in {fn}") from error
+        kind = kind_of(value)
+        if kind is None:
+            return fn(*(self.pin(a) if is_lane(a) else a for a in args))
+        if type(value) is int and not fits_int64(value):
+            raise self._leaves("an int beyond 64 bits")
+        args, kinds = self._cast_weak(fn, args, kinds)
+        return self._step(fn, args, kinds, value, kind, lower(fn, kinds, kind) if self._fits(args) else None)
+
+    def _off_domain(self, fn: Callable[..., Any], args: tuple[Any, ...], values: list[Any]) -> Any:
+        """A call outside its rule's domain: it raises, or gives another kind of number, as Python decides."""
+        value = fn(*values)
+        kind = kind_of(value)
+        if kind is None or (type(value) is int and not fits_int64(value)):
+            raise self._leaves("a result outside the rule's domain")
+        kinds = tuple(kind_of(v) for v in values)
+        return self._step(fn, args, kinds, value, kind, None)
+
+    def _step(
+        self,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kinds: tuple[Kind | None, ...],
+        value: Any,
+        kind: Kind,
+        op: Op | None,
+    ) -> Lane:
+        return Lane(value, self._write(fn, args, kinds, kind, op or lane_by_lane(fn, kinds, kind)), self)
+
+    def _uniform_step(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """A call on captured values: Python does it once for all lanes. Its result may be anything with a kind, or an array."""
+        value = fn(*(self._value(a) for a in args))
+        if kind_of(value) is None and not isinstance(value, np.ndarray):
+            raise Untraceable(f"makes a {type(value).__name__} from captured values", where=user_line())
+        if type(value) is int and not fits_int64(value):
+            raise Untraceable("makes an int beyond 64 bits from captured values", where=user_line())
+        out = self._write(fn, args, tuple(kind_of(self._value(a)) for a in args), kind_of(value), None)
+        return (Captured if isinstance(value, np.ndarray) else Lane)(value, out, self, uniform=True)
+
+    def _known_step(self, op: Op, fn: Callable[..., Any], args: tuple[Any, ...], value: Any, kind: Kind) -> Lane:
+        key = (fn, tuple(a._up_id if is_lane(a) else Const(a) for a in args))
+        if key not in self.known:
+            uniform = self._uniform(args)
+            kinds = tuple(kind_of(self._value(a)) for a in args)
+            out = self._write(fn, args, kinds, kind, None if uniform else op)
+            self.known[key] = Lane(value, out, self, uniform)
+        return self.known[key]
+
+    def _holds(self, predicate: Op, args: tuple[Any, ...]) -> bool:
+        """A rule's predicate, guarded where it looks at lane values."""
+        values = [self._value(a) for a in args]
+        with np.errstate(all="ignore"):
+            truth = bool(predicate.run(*values))
+        if not any(is_lane(a) for a in args) or self._pinned(args):
+            return truth
+        fn = bool if predicate is TRUE else predicate.run
+        if predicate is TRUE and isinstance(values[0], bool):
+            return self.decide_truth(args[0])
+        return self.decide_truth(self._known_step(predicate, fn, args, truth, BOOL))
+
+    def _cast_bools(
+        self, fn: Callable[..., Any], args: tuple[Any, ...], kinds: tuple[Kind | None, ...]
+    ) -> tuple[tuple[Any, ...], tuple[Kind | None, ...]]:
+        """Python's bools count as ints in arithmetic; NumPy's do not."""
+        if fn not in _COUNTS_BOOLS or BOOL not in kinds or not all(k is not None and k.python for k in kinds):
+            return args, kinds
+        if fn in _LOGICAL and all(k is BOOL for k in kinds):
+            return args, kinds
+        cast = tuple(self.record(int, (a,)) if is_lane(a) and type(a._up_value) is bool else a for a in args)
+        cast = tuple(int(a) if type(a) is bool else a for a in cast)
+        return cast, tuple(kind_of(self._value(a)) for a in cast)
+
+    def _cast_weak(
+        self, fn: Callable[..., Any], args: tuple[Any, ...], kinds: tuple[Kind | None, ...]
+    ) -> tuple[tuple[Any, ...], tuple[Kind | None, ...]]:
+        """A Python number takes on the kind of the NumPy number it meets, lane values too."""
+        strong = [k for k in kinds if k is not None and not k.python]
+        if not strong or (fn not in _MEETS_NUMPY and not isinstance(fn, np.ufunc)):
+            return args, kinds
+        cast = list(args)
+        for i, (a, k) in enumerate(zip(args, kinds, strict=True)):
+            if not is_lane(a) or k is None or not k.python or a._up_uniform:
+                continue
+            dtype = np.result_type(*(s.dtype for s in strong), k.dtype.type(0).item())
+            kind = kind_of(dtype.type(0))
+            if kind is None or dtype.kind in "mM":
+                raise self._leaves("numbers and times mixed")
+            plain, make = weak_cast(kind)
+            op = make((k,), kind)
+            value = plain(a._up_value)
+            cast[i] = Lane(value, self._write(plain, (a,), (k,), kind, op), self)
+        return tuple(cast), tuple(kind_of(self._value(a)) for a in cast)
+
+    def _write(
+        self,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kinds: tuple[Kind | None, ...],
+        kind: Kind | None,
+        op: Op | None,
+    ) -> int:
+        """One step of the tree: a new one, or the one that is there, which must be the same."""
+        refs: tuple[Ref, ...] = tuple(a._up_id if is_lane(a) else Const(a) for a in args)
+        if self.growing:
+            self.budget -= 1
+            if self.budget < 0:
+                raise self._end(OverBudget("the trace became longer than it is worth"))
+            self.node.steps.append(Step(fn, refs, self.fresh, kind, op, kinds, user_line()))
+        else:
+            steps = self.node.steps
+            if self.at >= len(steps) or steps[self.at].fn is not fn or steps[self.at].refs != refs:
+                self._wandered()
+        self.at, self.fresh = self.at + 1, self.fresh + 1
+        return self.fresh - 1
+
+    # ---- the ends
+
+    def finish(self, result: Any) -> None:
+        """The function returned."""
+        self._alive()
+        form, leaves = flatten(result)
+        refs: list[Ref] = []
+        for leaf in leaves:
+            if type(leaf) is Captured:
+                raise Untraceable("returns a captured array")
+            refs.append(leaf._up_id if is_lane(leaf) else Const(_returnable(leaf)))
+        kinds = tuple(kind_of(self._value(leaf)) for leaf in leaves)
+        self._close(Leaf(_original(form), tuple(refs), kinds))
+
+    def fail(self, error: Exception) -> None:
+        """The function raised."""
+        self._close(Raises(type(error).__name__, user_line()))
+
+    def _close(self, end: Leaf | Raises) -> None:
+        if not self.growing:
+            if self.at != len(self.node.steps) or type(self.node.end) is not type(end):
+                self._wandered()
+            return
+        self.node.end = end
+        self.tree.captures.update(self.captures)
+        if self.hang is not None:
+            children, answer, node = self.hang
+            children[answer] = node
+        else:
+            self.tree.root = self.trail[0]
+        for node in reversed(self.trail):
+            self.tree.sharpened += node.settle()
+        self.tree.paths += 1
+        self.tree.steps += self.at
+
+    def _leaves(self, reason: str) -> Signal:
+        return self._end(Leave(reason))
+
+    def _end(self, signal: Signal) -> Signal:
+        self.ended = signal
+        return signal
+
+    def _alive(self) -> None:
+        """A bare `except:` in the user's code must not bring an ended trace back to life."""
+        if self.ended is not None:
+            raise self.ended
+
+    def _wandered(self) -> None:
+        raise self._end(Untraceable("does not do the same twice on the same element", where=user_line()))
+
+    # ---- small questions
+
+    def _value(self, arg: Any) -> Any:
+        return arg._up_value if is_lane(arg) else arg
+
+    def _plain(self, args: Iterable[Any]) -> list[Any]:
+        return [self.pin(a) if is_lane(a) else a for a in args]
+
+    def _uniform(self, args: tuple[Any, ...]) -> bool:
+        return all(not is_lane(a) or a._up_uniform for a in args)
+
+    def _pinned(self, args: tuple[Any, ...]) -> bool:
+        return all(not is_lane(a) or a._up_id in self.pinned for a in args)
+
+    def _fits(self, args: tuple[Any, ...]) -> bool:
+        """Whether NumPy can hold the constants: an int beyond 64 bits beside a column is Python's business."""
+        return all(type(a) is not int or fits_int64(a) for a in args)
+
+
+def value_key(value: Any) -> Any:
+    """What lanes that share a value guard have in common: class and bits."""
+    if isinstance(value, float | complex | np.inexact):
+        return type(value), repr(value)
+    return type(value), value
+
+
+def _returnable(leaf: Any) -> Any:
+    if isinstance(leaf, np.ndarray) or type(leaf).__module__.startswith("upshift."):
+        raise Untraceable(f"returns a {type(leaf).__name__} made while tracing")
+    if leaf is None or isinstance(leaf, str | bytes | int | float | complex | np.generic | type | frozenset):
+        return leaf
+    if callable(leaf) or hasattr(leaf, "__dict__") or isinstance(leaf, list | dict | set | bytearray):
+        raise Untraceable(f"returns a {type(leaf).__name__}, which every element must have for itself")
+    raise Untraceable(f"returns a {type(leaf).__name__}")
+
+
+def _original(form: Form) -> Form:
+    """The user's own classes in place of their traced copies."""
+    if form.cls is None:
+        return form
+    cls = form.cls.__dict__.get("_up_original", form.cls)
+    return Form(cls, form.keys, tuple(_original(child) for child in form.children))
+
+

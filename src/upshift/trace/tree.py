@@ -1,0 +1,170 @@
+"""The tree: traces that share a prefix, split at guards. Written by a trace, read by the gears and by emit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..columns.forms import Form
+from ..columns.inputs import Lanes
+from ..columns.kinds import Kind
+from ..rules import Op, lane_by_lane
+
+
+class Const:
+    """A value that the function wrote itself. Two are equal when no computation could tell them apart."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Const):
+            return False
+        a, b = self.value, other.value
+        if a is b:
+            return True
+        if type(a) is not type(b) or isinstance(a, np.ndarray):
+            return False
+        return repr(a) == repr(b) if isinstance(a, float | complex | np.inexact) else bool(a == b)
+
+    def __hash__(self) -> int:
+        return hash(type(self.value))
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+Ref = int | Const
+"""What a step works on: the id of a value (negative: a captured one) or a constant."""
+
+
+@dataclass(slots=True)
+class Step:
+    """One call. A uniform step works on captured values and constants only: it runs once, by Python, for all lanes."""
+
+    fn: Callable[..., Any]
+    refs: tuple[Ref, ...]
+    out: int
+    kind: Kind | None
+    op: Op | None
+    kinds: tuple[Kind | None, ...]
+    where: str
+    _exact: Op | None = None
+
+    @property
+    def uniform(self) -> bool:
+        return self.op is None
+
+    @property
+    def exact(self) -> Op:
+        """The op that gives the loop's very bits."""
+        assert self.op is not None and self.kind is not None
+        if not self.op.close:
+            return self.op
+        if self._exact is None:
+            self._exact = lane_by_lane(self.fn, self.kinds, self.kind)
+        return self._exact
+
+
+@dataclass(slots=True)
+class Guard:
+    """A decision on a value: `truth` splits lanes in two, `value` groups them by what they hold."""
+
+    ref: int
+    mode: str
+    kind: Kind | None
+    where: str
+    children: dict[Any, Node] = field(default_factory=dict)
+    waiting: dict[Any, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Leaf:
+    """The result of the lanes that end here."""
+
+    form: Form
+    refs: tuple[Ref, ...]
+    kinds: tuple[Kind | None, ...]
+
+
+@dataclass(slots=True)
+class Raises:
+    """Lanes that end here raise: the plain function is run on them, so that its very error is what the user sees."""
+
+    error: str
+    where: str
+
+
+class Node:
+    """Steps that every lane here takes, then a guard, a leaf or an error."""
+
+    __slots__ = ("end", "exact", "needs", "program", "sharp", "steps", "weight")
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.end: Guard | Leaf | Raises | None = None
+        self.needs: frozenset[int] = frozenset()
+        self.sharp: frozenset[int] = frozenset()
+        self.exact: frozenset[int] | None = None
+        self.weight = 0.0
+        self.program: Any = None
+
+    def children(self) -> list[Node]:
+        return list(self.end.children.values()) if isinstance(self.end, Guard) else []
+
+    def settle(self) -> bool:
+        """Work out, from the children, what is needed from above; True where a step has to be more exact than before.
+
+        `sharp` are the values, made here or above, on which a decision depends: they must be the loop's very bits.
+        """
+        needs: set[int] = set()
+        sharp: set[int] = set()
+        for child in self.children():
+            needs |= child.needs
+            sharp |= child.sharp
+        if isinstance(self.end, Guard):
+            needs.add(self.end.ref)
+            sharp.add(self.end.ref)
+        elif isinstance(self.end, Leaf):
+            needs.update(ref for ref in self.end.refs if isinstance(ref, int))
+        for step in reversed(self.steps):
+            needs.discard(step.out)
+            ids = [ref for ref in step.refs if isinstance(ref, int)]
+            needs.update(ids)
+            if step.op is None or step.op.cuts or (step.out in sharp and not step.op.soft):
+                sharp.update(ids)
+        below = [child.weight for child in self.children()]
+        self.weight = len(self.steps) + 1 + (sum(below) / len(below) if below else 0)
+        self.needs, self.sharp, self.program = frozenset(needs), frozenset(sharp), None
+        before = self.exact
+        self.exact = frozenset(s.out for s in self.steps if s.op is not None and s.op.close and s.out in sharp)
+        return before is not None and before != self.exact
+
+
+class Tree:
+    """All that is known of a function on one signature of elements."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.form, self.kinds = lanes.form, lanes.kinds
+        self.root: Node | None = None
+        self.captures: dict[Any, Any] = {}
+        self.paths = 0
+        self.steps = 0
+        self.sharpened = 0
+        self.young = True
+        self.trusted = False
+        self.lock = threading.RLock()
+
+    def nodes(self) -> Iterator[Node]:
+        """All nodes, parents first."""
+        pending = [self.root] if self.root else []
+        while pending:
+            node = pending.pop()
+            yield node
+            pending += reversed(node.children())

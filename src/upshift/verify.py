@@ -1,0 +1,88 @@
+"""A gear's results and the loop's in; None where they are the same, else one sentence why not."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .columns.forms import parts
+from .columns.inputs import Lanes
+from .columns.kinds import kind_of
+
+RTOL = {2: 1e-2, 4: 1e-5, 8: 1e-9, 16: 1e-9}
+"""How far a float may be off, by the bytes of its (real) dtype, where `exact` is not asked for."""
+
+
+def differ(want: Any, got: Any, exact: bool) -> str | None:
+    """Why `got` is not what the loop gives; None where it is."""
+    if type(want) is not type(got):
+        return f"the loop gives a {type(want).__name__}, the gear a {type(got).__name__}"
+    kind = kind_of(want)
+    if kind is not None:
+        return None if _same_number(want, got, exact) else f"the loop gives {want!r}, the gear {got!r}"
+    if isinstance(want, np.ndarray):
+        same = want.shape == got.shape and want.dtype == got.dtype
+        same = same and all(_same_number(a, b, exact) for a, b in zip(want.ravel(), got.ravel(), strict=True))
+        return None if same else f"the loop gives {want!r}, the gear {got!r}"
+    found, other = parts(want), parts(got)
+    if found is None or other is None:
+        return None if want is got or want == got else f"the loop gives {want!r}, the gear {got!r}"
+    if found[1] != other[1]:
+        return f"the loop gives {want!r}, the gear {got!r}"
+    for a, b in zip(found[2], other[2], strict=True):
+        reason = differ(a, b, exact)
+        if reason:
+            return reason
+    return None
+
+
+def _same_number(want: Any, got: Any, exact: bool) -> bool:
+    if isinstance(want, bool | int | np.bool_ | np.integer | np.datetime64 | np.timedelta64):
+        return bool(want == got) or (want != want and got != got)
+    if isinstance(want, complex | np.complexfloating):
+        return _same_number(want.real, got.real, exact) and _same_number(want.imag, got.imag, exact)
+    if want == got:
+        return not exact or math.copysign(1, want) == math.copysign(1, got)
+    if want != want and got != got:
+        return True
+    if exact or not math.isfinite(want) or not math.isfinite(got):
+        return False
+    bytes = want.dtype.itemsize if isinstance(want, np.generic) else 8
+    return bool(abs(want - got) <= RTOL.get(bytes, 1e-9) * max(abs(want), abs(got)) + 1e-300)
+
+
+def sample(lanes: Lanes, n: int, most: int = 12) -> list[int]:
+    """Elements worth a look: first, last, some at random, and of every column the smallest, largest and odd ones."""
+    chosen = {0, n - 1, *(random.Random(n).sample(range(n), min(n, 4)))}
+    for column in lanes.columns:
+        if column.dtype.kind in "iufb" and len(chosen) < most:
+            chosen |= {int(column.argmin()), int(column.argmax())}
+            if column.dtype.kind == "f":
+                chosen |= set(np.flatnonzero(~np.isfinite(column))[:1].tolist())
+            chosen |= set(np.flatnonzero(column == 0)[:1].tolist())
+    return sorted(chosen)[:most]
+
+
+def check(
+    call: Callable[..., Any],
+    row: Callable[[int], tuple[Any, ...]],
+    results: dict[int, Any],
+    exact: bool,
+    named: Sequence[int],
+) -> str | None:
+    """Compare results, by element, with the plain function's; the first difference in words."""
+    for i in named:
+        if i not in results:
+            continue
+        try:
+            want = call(*row(i))
+        except Exception as error:
+            return f"element {i}: the loop raises {type(error).__name__}, the gear gives {results[i]!r}"
+        reason = differ(want, results[i], exact)
+        if reason:
+            return f"element {i}: {reason}"
+    return None
