@@ -68,13 +68,20 @@ class Entrant:
 
     def climb(self, size: int, columns: Columns, limit: float) -> bool:
         """Whether a call at `size` is worth waiting for; tries smaller sizes first where that is unclear."""
-        while self.seen is None or (self.expect(size) > limit and self.seen[0] * 10 < size):
-            small = 1 if self.seen is None else self.seen[0] * 10
-            run = self.contender.make()
-            part = tuple(column[:small] for column in columns)
-            clock(run, part)
-            self.seen = small, clock(run, part)
-        return self.expect(size) <= limit
+        if self.seen is None:
+            self.probe(1, columns)
+        while self.expect(size) > limit:
+            small = self.seen[0] * 10
+            if small >= size or self.expect(small) > limit:
+                return False
+            self.probe(small, columns)
+        return True
+
+    def probe(self, size: int, columns: Columns) -> None:
+        run = self.contender.make()
+        part = tuple(column[:size] for column in columns)
+        clock(run, part)
+        self.seen = size, clock(run, part)
 
 
 def clock(run: Run, columns: Columns, number: int = 1) -> float:

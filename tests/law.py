@@ -152,6 +152,8 @@ def compare(expected: Any, actual: Any, rule: Rule = Rule(), where: str = "resul
     """None, or one sentence that says where the two differ first."""
     if isinstance(expected, np.ndarray):
         return compare_arrays(expected, actual, rule, where)
+    if expected is actual:
+        return None
     if type(actual) is not type(expected):
         return f"{where}: expected {kind(expected)} {shorten(expected)}, got {kind(actual)} {shorten(actual)}"
     if isinstance(expected, (float, complex, np.generic)) and not isinstance(expected, np.void):

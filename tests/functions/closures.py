@@ -18,6 +18,7 @@ THRESHOLD = 1.25
 STEPS = 3
 FLAG = True
 MODE = "fast"
+ONE_KIND = SMALL_INTS[:1]  # a cache gives np.int64(3) what it remembers of 3
 VECTOR = np.array([0.5, 1.5, -2.0])
 
 
@@ -157,7 +158,7 @@ def decorated(x):
     return x * 2 + 1
 
 
-@row(SMALL_INTS)
+@row(ONE_KIND)
 @lru_cache(maxsize=None)
 def cached(x):
     return x * x + 1
@@ -168,7 +169,7 @@ def _cached_helper(x, k):
     return x * k
 
 
-@row(SMALL_INTS)
+@row(ONE_KIND)
 def calls_cached(x):
     return _cached_helper(x, 2) + _cached_helper(x, 3)
 

@@ -9,7 +9,7 @@ The law of stacking, for a list of results:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -127,6 +127,13 @@ class Objects(Piece):
 
     def objects(self) -> list[Any]:
         return self.results
+
+
+def piece_of(form: Form, leaves: Iterator[Piece], n: int) -> Piece:
+    """Pieces of leaves, put together."""
+    if form.cls is None:
+        return next(leaves)
+    return Record(form, [piece_of(child, leaves, n) for child in form.children], n)
 
 
 def _same_keys(cls: type, keys: tuple[Any, ...], others: tuple[Any, ...]) -> bool:

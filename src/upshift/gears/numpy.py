@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import time
 import warnings
 from collections.abc import Callable
@@ -11,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.forms import Form
 from ..columns.inputs import Lanes
 from ..columns.kinds import Column, Kind, fits_int64, kind_of
-from ..columns.outputs import Numbers, Piece, Placed, Record, Same
+from ..columns.outputs import Numbers, Placed, Same, piece_of
 from ..errors import Untraceable
 from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Tree, grow, value_key
@@ -26,6 +27,9 @@ FIRST_CHUNK = 1 << 10
 """Lanes that a young tree grows on, before the rest follows in large chunks."""
 STEP_SECONDS = 0.8e-6
 """What one step costs on few lanes, about."""
+
+THREADS_PAY_SECONDS = 600e-6
+"""Work below this is done before a second thread is awake."""
 
 Where = slice | Column
 """Positions of lanes: a whole chunk, or an index."""
@@ -64,16 +68,13 @@ class Store:
         """Every set of columns as a piece of the result."""
         made = []
         for (form, kinds), (columns, places) in self.sets.items():
-            positions = np.arange(self.n)
-            lanes = places[0] if len(places) == 1 else np.concatenate([positions[p] for p in places])
-            count = len(positions[lanes])
-            if count == self.n:
-                lanes = slice(None)
+            count = sum(map(_count, places))
+            lanes = slice(None) if count == self.n else np.concatenate([_index(place) for place in places])
             leaves = [
                 Numbers(c if count == self.n else c[lanes], k) if isinstance(k, Kind) else Same(c.value, count)
                 for c, k in zip(columns, kinds, strict=True)
             ]
-            made.append((lanes, _piece(form, iter(leaves), count)))
+            made.append((lanes, piece_of(form, iter(leaves), count)))
         return made
 
 
@@ -90,12 +91,6 @@ class Store:
                         ]
                         found[i] = form.build(iter(leaves))
         return found
-
-
-def _piece(form: Form, leaves: Any, n: int) -> Piece:
-    if form.cls is None:
-        return next(leaves)  # type: ignore[no-any-return]
-    return Record(form, [_piece(child, leaves, n) for child in form.children], n)
 
 
 class Run:
@@ -140,14 +135,17 @@ class Run:
                 self.left.append(np.arange(start, self.n))
                 return
         chunks = [slice(lo, min(lo + CHUNK, self.n)) for lo in range(start, self.n, CHUNK)]
-        if threads < 2 or len(chunks) < 3:
-            for chunk in chunks:
-                self._guarded(chunk, growing=True)
-            return
-        self._guarded(chunks[0], growing=True)
-        with ThreadPoolExecutor(threads) as pool:
-            for future in [pool.submit(self._guarded, chunk, False) for chunk in chunks[1:]]:
-                future.result()
+        began = time.perf_counter()
+        for i, chunk in enumerate(chunks):
+            if i == 1 and threads > 1 and (len(chunks) - i) * (time.perf_counter() - began) > THREADS_PAY_SECONDS:
+                self._on_threads(chunks[1:], threads)
+                return
+            self._guarded(chunk, growing=True)
+
+    def _on_threads(self, chunks: list[slice], threads: int) -> None:
+        """Chunks side by side: NumPy frees the interpreter. Lanes that need a trace wait until all are done."""
+        for future in [pool(threads).submit(self._guarded, chunk, False) for chunk in chunks]:
+            future.result()
         for lanes in self.deferred:
             self._guarded(lanes, growing=True)
 
@@ -384,6 +382,16 @@ class Chunk:
 TRACE_SECONDS = 100e-6
 """What tracing one more path costs, about: groups of lanes that the loop runs faster than this are not traced."""
 TRACE_STEP_SECONDS = 5e-6
+
+
+@functools.lru_cache(maxsize=4)
+def pool(threads: int) -> ThreadPoolExecutor:
+    """The threads that all runs share; a forked child makes its own."""
+    return ThreadPoolExecutor(threads, "upshift")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=pool.cache_clear)
 
 
 def plain(value: Any) -> Any:

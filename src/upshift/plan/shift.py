@@ -35,22 +35,23 @@ class Batched:
 
 def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
     """The job in a gear that the user named."""
+    skips = on_error == "skip"
     if gear == "loop":
-        return conclude(job.n, [(slice(0, job.n), run_loop(job.call, job.columns, on_error))], [])
+        return conclude(job.n, [(slice(0, job.n), run_loop(job.call, job.columns, on_error))], [], skips)
     made = batch(job, known, Pace(1e9, 1e9), forced=True)
     if isinstance(made, Refusal):
         raise GearRefused(made)
-    return conclude(job.n, [_plain(job, made, on_error)], made.pieces)
+    return conclude(job.n, [_plain(job, made, on_error)], made.pieces, skips)
 
 
 def run_best(job: Job, known: Known, on_error: OnError) -> Any:
     """The job in the gear that is expected to be fastest; a new function starts in the loop."""
-    costs = known.costs
+    costs, skips = known.costs, on_error == "skip"
     began = time.perf_counter()
     if known.trees and _batch_pays(job, known):
         made = batch(job, known, _pace(known, job.n))
         if isinstance(made, Batched):
-            result = conclude(job.n, [_plain(job, made, on_error)], made.pieces)
+            result = conclude(job.n, [_plain(job, made, on_error)], made.pieces, skips)
             costs.batched.add(job.n, time.perf_counter() - began)
             known.set_quick()
             return result
@@ -64,11 +65,11 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
             lanes, plain = _plain(rest, made, on_error)
             pieces = [(_moved(at, done), piece) for at, piece in made.pieces]
             known.set_quick()
-            return conclude(job.n, [(slice(0, done), results), (_moved(lanes, done), plain)], pieces)
+            return conclude(job.n, [(slice(0, done), results), (_moved(lanes, done), plain)], pieces, skips)
         known.refusal, known.retry_above = made, 8 * job.n
         results += _timed_loop(rest, known, on_error, done)
     known.set_quick()
-    return conclude(job.n, [(slice(0, job.n), results)], [])
+    return conclude(job.n, [(slice(0, job.n), results)], [], skips)
 
 
 def _batch_pays(job: Job, known: Known) -> bool:
@@ -211,21 +212,22 @@ def _moved(lanes: Any, by: int) -> Any:
     return lanes + by
 
 
-def conclude(n: int, looped: list[tuple[Any, list[Any]]], pieces: list[Placed]) -> Any:
-    """Results of the loop and pieces of a gear -> what the user gets back, less what is skipped."""
+def conclude(n: int, looped: list[tuple[Any, list[Any]]], pieces: list[Placed], skips: bool = False) -> Any:
+    """Results of the loop and pieces of a gear -> what the user gets back."""
+    if skips:
+        return _without_skipped(n, looped, pieces)
+    placed = [*pieces, *((lanes, Objects(results)) for lanes, results in looped if results)]
+    return gather(n, [(slice(None), placed[0][1])] if len(placed) == 1 else placed)
+
+
+def _without_skipped(n: int, looped: list[tuple[Any, list[Any]]], pieces: list[Placed]) -> Any:
+    """Skipped elements are left out; the others move up."""
     kept = np.ones(n, bool)
     placed = list(pieces)
     for lanes, results in looped:
-        if not results:
-            continue
-        if any(result is SKIPPED for result in results):
-            stays = np.array([result is not SKIPPED for result in results])
-            kept[lanes] = stays
-            lanes = np.arange(n)[lanes][stays]
-            results = [result for result in results if result is not SKIPPED]
-        if results:
-            placed.append((lanes, Objects(results)))
-    if kept.all():
-        return gather(n, [(slice(None), placed[0][1])] if len(placed) == 1 else placed)
+        stays = np.array([result is not SKIPPED for result in results], bool)
+        kept[lanes] = stays
+        if stays.any():
+            placed.append((np.arange(n)[lanes][stays], Objects([r for r in results if r is not SKIPPED])))
     new = np.cumsum(kept) - 1
     return gather(int(kept.sum()), [(new[lanes], piece) for lanes, piece in placed])

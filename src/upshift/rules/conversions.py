@@ -110,7 +110,9 @@ def ranked(rank: int) -> Ranked:
             bad = np.logical_or.reduce(np.broadcast_arrays(*map(np.isnan, columns)))
             return np.asarray(bad) if bad.any() else None
 
-        rule(fn, on="bool int float numpy", lower=Watched(fn.__name__, sort, f"ranked({rank}, {{*}})", wrong=unordered))
+        spell = f"np.sort(np.stack(np.broadcast_arrays({{*}})), axis=0, kind='stable')[{rank}]"
+        op = Watched(fn.__name__, sort, spell, wrong=unordered, check="~np.isnan({sum})")
+        rule(fn, on="bool int float numpy", lower=op)
         Ranked.made[rank] = fn
     return Ranked.made[rank]
 
@@ -133,7 +135,8 @@ def weak_cast(kind: Kind) -> tuple[Callable[..., Any], Lower]:
             def outside(x: Column) -> Column:
                 return np.asarray((x < low) | (x > high))
 
-            return Proved("cast", lambda x: x.astype(kind.dtype), spell, limits=(low, high), outside=outside, watch=(0,))
+            return Proved("cast", lambda x: x.astype(kind.dtype), spell, limits=(low, high), outside=outside, watch=(0,),
+                          check=f"inside({{0}}, {low}, {high})")  # fmt: skip
         return Op("cast", lambda x: x.astype(kind.dtype), spell)
 
     return scalar, make

@@ -153,6 +153,7 @@ def whole(fn: Callable[..., Any], rounded: Callable[..., Any], spell: str) -> Lo
         return Proved(
             fn.__name__, lambda x: rounded(x).astype(np.int64), f"{spell}.astype(np.int64)", cuts=True,
             limits=(FLOAT_BELOW, FLOAT_ABOVE), outside=_beyond_int64, watch=(0,), makes_span=False,
+            check="inside({0}, -(2.0**63), 2.0**63 - 1024)",
         )  # fmt: skip
 
     return make
@@ -168,7 +169,8 @@ def _gcd(kinds: tuple[Kind | None, ...], kind: Kind) -> Op | None:
     if len(kinds) != 2 or kind.dtype != np.int64:
         return None
     return Proved("gcd", np.gcd, "np.gcd({0}, {1})", cuts=True, reach=hull, limits=(-(2**62), 2**62),
-                  outside=beyond(2**62), watch=(0, 1), makes_span=False)  # fmt: skip
+                  outside=beyond(2**62), watch=(0, 1), makes_span=False,
+                  check="inside({0}, -(2**62), 2**62) & inside({1}, -(2**62), 2**62)")  # fmt: skip
 
 
 rule(math.gcd, on="int", lower=_gcd, samples=[(12, 18), (-4, 6), (0, 0)])

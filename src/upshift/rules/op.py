@@ -40,14 +40,26 @@ class Op:
         """Result column, mask of lanes that belong to the plain function, span of the result where it is known."""
         return self.run(*args), None, None
 
+    def spelled(self, args: list[str]) -> str:
+        """The call as source."""
+        return self.spell.replace("{*}", ", ".join(args)).format(*args)
+
+    def spelled_check(self, args: list[str], out: str) -> str:
+        """Which lanes it was right for, as source; empty where it is right for all."""
+        return ""
+
 
 @dataclass(frozen=True, eq=False)
 class Watched(Op):
     """A batched call whose result tells which lanes it is not right for (an overflow that Python raises)."""
 
     wrong: Callable[..., Column | None] = lambda *_: None
+    check: str = "np.isfinite({out}) | ~np.isfinite({sum})"
 
     simple = False
+
+    def spelled_check(self, args: list[str], out: str) -> str:
+        return self.check.format(*args, out=out, sum=" + ".join(args))
 
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
         out = self.run(*args)
@@ -66,8 +78,16 @@ class Proved(Op):
     outside: Callable[..., Column] = lambda *_: np.zeros(0, bool)
     watch: tuple[int, ...] = ()
     makes_span: bool = True
+    check: str = ""
 
     simple = False
+
+    def spelled_check(self, args: list[str], out: str) -> str:
+        if self.check:
+            return self.check.format(*args)
+        floats = self.spelled([f"np.asarray({arg}, float)" for arg in args])
+        slack = max(1, self.limits[1] >> 48)
+        return f"inside({floats}, {self.limits[0] + slack}, {self.limits[1] - slack})"
 
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
         low, high = self.limits
@@ -87,6 +107,10 @@ class PerLane(Op):
     kind: Kind | None = None
 
     simple = False
+
+    def spelled(self, args: list[str]) -> str:
+        kinds = [kind.name if kind is not None else "" for kind in (self.kind, *self.kinds)]
+        return f"per_lane({self.name}, {' '.join(k or '-' for k in kinds)!r}, {', '.join(args)})"
 
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
         assert self.kind is not None

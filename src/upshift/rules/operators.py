@@ -85,18 +85,23 @@ def _plain(fn: Callable[..., Any], close: bool = False, cuts: bool = False) -> O
     return Op(fn.__name__.rstrip("_"), _UFUNC[fn], _SPELL[fn], close=close, cuts=cuts)
 
 
-def _ints(fn: Callable[..., Any], limits: Span = (INT64_MIN, INT64_MAX)) -> Proved:
-    watch = tuple(range(_SPELL[fn].count("{")))
+def _ints(fn: Callable[..., Any]) -> Proved:
+    return _within(fn, _UFUNC[fn], (INT64_MIN, INT64_MAX), warns=False)
+
+
+def _within(fn: Callable[..., Any], run: Callable[..., Any], limits: Span, warns: bool) -> Proved:
+    """An operation on ints that is right while its result fits."""
+    divides = fn in (operator.floordiv, operator.mod)
     return Proved(
-        fn.__name__, _UFUNC[fn], _SPELL[fn], cuts=True,
-        reach=REACH[fn], limits=limits, outside=outside(fn, limits), watch=watch,
+        fn.__name__, run, _SPELL[fn], cuts=True, warns=warns, reach=REACH[fn], limits=limits, outside=outside(fn, limits),
+        watch=tuple(range(_SPELL[fn].count("{"))), check=f"({{0}} != {limits[0]}) & ({{1}} != {limits[0]})" if divides else "",
     )  # fmt: skip
 
 
-_EXACT = {"limits": (-EXACT_FLOAT, EXACT_FLOAT), "makes_span": False}
 _DIVIDE_INTS = Proved(
     "truediv", np.true_divide, "{0} / {1}",
-    reach=hull, outside=beyond(EXACT_FLOAT), watch=(0, 1), **_EXACT,
+    reach=hull, outside=beyond(EXACT_FLOAT), watch=(0, 1), limits=(-EXACT_FLOAT, EXACT_FLOAT), makes_span=False,
+    check="inside({0}, -2**53, 2**53) & inside({1}, -2**53, 2**53)",
 )  # fmt: skip
 
 
@@ -112,7 +117,9 @@ def _compare(fn: Callable[..., Any]) -> Lower:
             return np.broadcast_to(beyond(EXACT_FLOAT)(*(args[i] for i in ints)), np.broadcast(*args).shape)
 
         return Proved(
-            fn.__name__, _UFUNC[fn], _SPELL[fn], cuts=True, reach=hull, outside=far, watch=ints, **_EXACT
+            fn.__name__, _UFUNC[fn], _SPELL[fn], cuts=True, reach=hull, outside=far, watch=ints,
+            limits=(-EXACT_FLOAT, EXACT_FLOAT), makes_span=False,
+            check=" & ".join(f"inside({{{i}}}, -2**53, 2**53)" for i in ints),
         )  # fmt: skip
 
     return make
@@ -176,11 +183,7 @@ def _numpy_operator(fn: Callable[..., Any]) -> Lower:
         cuts = kind.dtype.kind in "biu" or fn in (operator.floordiv, operator.mod)
         if fn in REACH and kind.dtype.kind in "iu" and fn is not operator.lshift:
             info = np.iinfo(kind.dtype)
-            limits = (int(info.min), int(info.max))
-            return Proved(
-                fn.__name__, fn, _SPELL[fn], cuts=True, warns=True,
-                reach=REACH[fn], limits=limits, outside=outside(fn, limits), watch=tuple(range(len(kinds))),
-            )  # fmt: skip
+            return _within(fn, fn, (int(info.min), int(info.max)), warns=True)
         return Op(fn.__name__, fn, _SPELL[fn], close=fn is operator.pow, cuts=cuts, warns=True)
 
     return make

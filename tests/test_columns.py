@@ -1,0 +1,450 @@
+"""Columns of every form in, stacked results of every form out."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from law import GEARS, check, compare
+from stacking import Fresh
+
+import upshift as up
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+each_gear = pytest.mark.parametrize("gear", GEARS)
+Point = namedtuple("Point", "x y")
+
+
+class Range(NamedTuple):
+    low: float
+    high: float
+
+
+@dataclass
+class Shape:
+    width: object
+    height: object
+
+
+@dataclass(frozen=True)
+class Scene:
+    name: object
+    shape: object
+
+
+def double(x):
+    return x * 2
+
+
+def same(expected, actual):
+    assert compare(expected, actual) is None, compare(expected, actual)
+
+
+def run(f, *xs, gear, **shared):
+    """The result in a gear; where the numpy gear refuses, the loop's, so that the rest is still looked at."""
+    try:
+        return up.map(f, *xs, gear=gear, **shared)
+    except up.GearRefused:
+        assert gear == "numpy"
+        return up.map(f, *xs, gear="loop", **shared)
+
+
+# -- in -----------------------------------------------------------------------------------------------------
+GRID = np.arange(24.0).reshape(6, 4)
+ARRAYS = {
+    "one axis": np.arange(5.0),
+    "two axes": GRID,
+    "three axes": np.arange(24.0).reshape(4, 3, 2),
+    "fortran order": np.asfortranarray(GRID),
+    "transposed": GRID.T,
+    "negative strides": GRID[::-1, ::-2],
+    "one column": GRID[:, 1],
+    "broadcast": np.broadcast_to(np.float64(3), (5,)),
+    "no elements": np.empty(0),
+    "no elements of three": np.empty((0, 3)),
+    "elements of nothing": np.empty((3, 0)),
+    "ints": np.arange(-3, 4),
+    "bools": np.array([True, False, True]),
+    "bytes": np.array([250, 3], dtype=np.uint8),
+    "complex": np.array([1j, 2.0]),
+    "float16": np.array([1.5, 2.5], dtype=np.float16),
+    "objects": np.array([1, 2.5, "a"], dtype=object),
+    "words": np.array(["a", "bc"]),
+    "days": np.array(["2024-01-01", "2024-03-01"], dtype="datetime64[D]"),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays(name):
+    check(lambda x: x, ARRAYS[name])
+
+
+@pytest.mark.parametrize("name", [name for name in ARRAYS if name not in ("days", "words", "objects")])
+def test_arrays_that_are_doubled(name):
+    check(double, ARRAYS[name])
+
+
+def test_read_only_array():
+    xs = np.arange(5.0)
+    xs.flags.writeable = False
+    check(double, xs, must_batch=True)
+
+
+@each_gear
+def test_result_is_writeable_and_new(gear):
+    xs = np.arange(5.0)
+    ys = up.map(lambda x: x, xs, gear=gear)
+    ys[0] = 99.0
+    assert xs[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [1.0, 2.0],
+        [1, 2],
+        [True, False],
+        [1, 2.5, True],
+        (1.0, 2.0),
+        range(7),
+        range(5, -5, -3),
+        range(0),
+        [],
+        (),
+        [2**70, 1],
+        [None, 1.0],
+        ["a", "b"],
+        [[1, 2], [3]],
+        [np.float32(1), np.float32(2)],
+        [np.arange(3), np.arange(3)],
+        [np.arange(3), np.arange(2)],
+        [(1, 2), (3, 4)],
+        [{"a": 1}, {"a": 2}],
+        b"bytes",
+        "text",
+        bytearray(b"ab"),
+        {3},
+    ],
+    ids=lambda column: f"{type(column).__name__}-{str(column)[:24]}",
+)
+def test_sequences(column):
+    check(lambda x: x, column)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: (k * 0.5 for k in range(60)),
+        lambda: iter([1, 2, 3]),
+        lambda: map(float, range(5)),
+        lambda: (k for k in ()),
+        lambda: zip([1, 2], [3.0, 4.0]),
+        lambda: {"a": 1, "b": 2}.values(),
+    ],
+)
+def test_iterators(make):
+    f = (lambda x: x[0] + x[1]) if isinstance(make(), zip) else double
+    check(f, Fresh(make))
+
+
+@each_gear
+def test_iterators_are_consumed_once(gear):
+    drawn = []
+
+    def draw():
+        for k in range(50):
+            drawn.append(k)
+            yield float(k)
+
+    source = draw()
+    ys = up.map(double, source, gear=gear)
+    same(np.arange(50.0) * 2, ys)
+    assert drawn == list(range(50))
+    assert list(source) == []
+
+
+@each_gear
+def test_an_error_of_the_iterator_is_the_users(gear):
+    def draw():
+        yield 1.0
+        raise KeyError("source")
+
+    with pytest.raises(KeyError, match="source"):
+        up.map(double, draw(), gear=gear)
+
+
+def test_structured_arrays():
+    xs = np.array([(1, 2.5), (3, -4.5)], dtype=[("a", "i4"), ("b", "f8")])
+    check(lambda e: e["a"] * e["b"], xs)
+    check(lambda e: e[0], xs)
+    check(lambda e: (e["a"], e["b"] > 0), np.resize(xs, 60))
+    check(lambda e: e["a"], xs[:0])
+
+
+RECORDS = {
+    "dict": ({"a": np.arange(60.0), "b": list(range(60))}, lambda e: e["a"] * e["b"]),
+    "named tuple": (Point(np.arange(60.0), list(range(60))), lambda e: e.x - e.y + len(e)),
+    "typed named tuple": (Range([1.0, 2.0], [3.0, 4.0]), lambda e: e.high - e[0]),
+    "dataclass": (Shape(np.arange(60), [0.5] * 60), lambda e: e.width * e.height),
+    "nested": (
+        {"p": Point([1.0, 2.0, 3.0], (4, 5, 6)), "s": Shape(range(3), {"deep": np.arange(3.0)})},
+        lambda e: e["p"].x + e["p"].y * e["s"].width + e["s"].height["deep"],
+    ),
+    "frozen dataclass": (Scene(["a", "b"], Shape([1, 2], [3.0, 4.0])), lambda e: e.shape.width * e.shape.height),
+    "dict of grids": ({"m": GRID, "k": range(6)}, lambda e: e["m"][0] * e["k"]),
+    "empty": ({"a": [], "b": np.empty(0)}, lambda e: e["a"]),
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_records(name):
+    column, f = RECORDS[name]
+    check(f, column)
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDS if name != "empty"])
+def test_elements_of_records_are_records(name):
+    column, _ = RECORDS[name]
+    check(lambda e: type(e).__name__, column)
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDS if name not in ("empty", "dict of grids")])
+def test_records_come_back_as_columns(name):
+    column, _ = RECORDS[name]
+    check(lambda e: e, column)
+
+
+def test_a_record_and_a_column():
+    check(lambda e, k: e["a"] + k, {"a": [1, 2, 3]}, np.array([0.5, 1.5, 2.5]), must_batch=True)
+
+
+def test_several_columns():
+    check(lambda a, b: a + b, [1, 2, 3], np.array([0.5, 1.5, 2.5]), must_batch=True)
+    check(lambda a, b, c: (a, b * c), range(50), [0.5] * 50, tuple(range(50)), must_batch=True)
+    check(lambda a, b: a * b, Fresh(lambda: (k for k in range(9))), Fresh(lambda: iter(range(9))))
+
+
+def test_shared_keywords():
+    check(lambda x, k: x * k, [1.0, 2.0], must_batch=True, k=3)
+    check(lambda x, *, k=1, table=(): x * k + table[1], np.arange(60.0), must_batch=True, k=0.5, table=[1, 2])
+    check(lambda x, **more: x + more["a"] + len(more), [1, 2], must_batch=True, a=1, b=2)
+    check(lambda x, v: v[1] * x, [1.0, 2.0], v=np.arange(3.0))
+
+
+@each_gear
+def test_shared_keywords_may_change(gear):
+    def f(x, k):
+        return x + k
+
+    for k in (1, 2, 2.5, True, -0.0, 2**70, 1j, 3):
+        same(up.map(f, [1, 2, 3], gear="loop", k=k), run(f, [1, 2, 3], gear=gear, k=k))
+
+
+@each_gear
+@pytest.mark.parametrize("xs", [([1, 2, 3], [1, 2]), (np.arange(3), range(2)), ({"a": [1, 2, 3], "b": [1, 2]},)])
+def test_unequal_lengths(gear, xs):
+    with pytest.raises(up.LengthError, match=r"3.*2|2.*3") as caught:
+        up.map(lambda *e: 1, *xs, gear=gear)
+    assert isinstance(caught.value, ValueError)
+
+
+@each_gear
+def test_unequal_lengths_call_nothing(gear):
+    called = []
+    with pytest.raises(up.LengthError):
+        up.map(lambda a, b: called.append(a), [1, 2], [1], gear=gear)
+    assert called == []
+
+
+@each_gear
+@pytest.mark.parametrize("column", [3, 2.5, None, np.float64(3), np.array(3.0), double])
+def test_what_is_no_column(gear, column):
+    with pytest.raises(TypeError):
+        up.map(double, column, gear=gear)
+
+
+# -- out ----------------------------------------------------------------------------------------------------
+def answers(*results):
+    """A function that gives these results, element by element, and the indices to map it over."""
+    return (lambda k: results[k]), list(range(len(results)))
+
+
+OUT = {
+    "ints": ((1, 2), np.array([1, 2])),
+    "bools": ((True, False), np.array([True, False])),
+    "ints and floats": ((1, 2.5), np.array([1.0, 2.5])),
+    "bools and ints": ((True, 2), np.array([1, 2])),
+    "complex": ((1, 2j), np.array([1, 2j])),
+    "float32": ((np.float32(1), np.float32(2)), np.array([1, 2], dtype=np.float32)),
+    "float32 and float": ((np.float32(1), 2.5), np.array([1, 2.5])),
+    "float32 and int": ((np.float32(1), 2), np.array([1.0, 2.0])),
+    "int8 and uint8": ((np.int8(1), np.uint8(2)), np.array([1, 2], dtype=np.int16)),
+    "int64 and uint64": ((np.int64(1), np.uint64(2)), np.array([1.0, 2.0])),
+    "wide ints": ((1, 2**70), np.array([1, 2**70], dtype=object)),
+    "wide ints and bools": ((True, -(2**70)), np.array([True, -(2**70)], dtype=object)),
+    "just wide": ((2**63, 1), np.array([2**63, 1], dtype=object)),
+    "just not wide": ((2**63 - 1, -(2**63)), np.array([2**63 - 1, -(2**63)])),
+    "wide ints and floats": ((2**70, 0.5), np.array([2.0**70, 0.5])),
+    "datetimes": (
+        (np.datetime64("2024-01-01"), np.datetime64("2024-01-02T03")),
+        np.array(["2024-01-01T00", "2024-01-02T03"], dtype="datetime64[h]"),
+    ),
+    "timedeltas": ((np.timedelta64(1, "D"), np.timedelta64(2, "D")), np.array([1, 2], dtype="timedelta64[D]")),
+    "datetime and int": ((np.datetime64("2024-01-01"), 1), [np.datetime64("2024-01-01"), 1]),
+    "tuples": (((1, 2.5), (3, 4)), (np.array([1, 3]), np.array([2.5, 4.0]))),
+    "tuples of other lengths": (((1,), (1, 2)), [(1,), (1, 2)]),
+    "tuple or number": (((1,), 2), [(1,), 2]),
+    "nested tuples": (((1, (2, 3.0)), (4, (5, 6.0))), (np.array([1, 4]), (np.array([2, 5]), np.array([3.0, 6.0])))),
+    "tuples with text": (((1, "a"), (2, "b")), (np.array([1, 2]), ["a", "b"])),
+    "named tuples": ((Point(1, 2.0), Point(3, 4.0)), Point(np.array([1, 3]), np.array([2.0, 4.0]))),
+    "two kinds of tuple": ((Point(1, 2), (3, 4)), [Point(1, 2), (3, 4)]),
+    "two named tuples": ((Point(1, 2), Range(3, 4)), [Point(1, 2), Range(3, 4)]),
+    "dicts": (({"a": 1, "b": True}, {"a": 2.5, "b": False}), {"a": np.array([1, 2.5]), "b": np.array([True, False])}),
+    "dicts of other keys": (({"a": 1}, {"b": 1}), [{"a": 1}, {"b": 1}]),
+    "dicts with more keys": (({"a": 1}, {"a": 1, "b": 1}), [{"a": 1}, {"a": 1, "b": 1}]),
+    "dicts with number keys": (({1: 1}, {1: 2}), {1: np.array([1, 2])}),
+    "dataclasses": ((Shape(1, 2.0), Shape(3, 4.0)), Shape(np.array([1, 3]), np.array([2.0, 4.0]))),
+    "frozen dataclasses": (
+        (Scene("a", Shape(1, 2)), Scene("b", Shape(3, 4))),
+        Scene(["a", "b"], Shape(np.array([1, 3]), np.array([2, 4]))),
+    ),
+    "two dataclasses": ((Shape(1, 2), Scene(1, 2)), [Shape(1, 2), Scene(1, 2)]),
+    "lists": (([1, 2], [3, 4]), np.array([[1, 2], [3, 4]])),
+    "lists of ints and floats": (([1, 2.5], [3, 4]), np.array([[1, 2.5], [3, 4]])),
+    "lists of lists": (([[1, 2], [3, 4]], [[5, 6], [7, 8]]), np.arange(1, 9).reshape(2, 2, 2)),
+    "lists of arrays": (([np.zeros(3)], [np.ones(3)]), np.array([[[0.0] * 3], [[1.0] * 3]])),
+    "lists of other shapes": (([[1, 2], 3], [[5, 6], 7]), [[[1, 2], 3], [[5, 6], 7]]),
+    "lists of other lengths": (([1], [1, 2]), [[1], [1, 2]]),
+    "lists of nothing": (([], []), np.empty((2, 0))),
+    "lists of text": ((["a"], ["b"]), [["a"], ["b"]]),
+    "lists of None": (([None, 1], [2, 3]), [[None, 1], [2, 3]]),
+    "lists of tuples": (([(1, 2)], [(3, 4)]), [[(1, 2)], [(3, 4)]]),
+    "arrays": ((np.zeros(2), np.ones(2)), np.array([[0.0, 0.0], [1.0, 1.0]])),
+    "arrays of two dtypes": ((np.zeros(2, int), np.ones(2)), np.array([[0.0, 0.0], [1.0, 1.0]])),
+    "arrays of two axes": ((np.zeros((2, 3)), np.ones((2, 3))), np.stack([np.zeros((2, 3)), np.ones((2, 3))])),
+    "arrays of no axis": ((np.array(1.0), np.array(2.0)), np.array([1.0, 2.0])),
+    "arrays of two shapes": ((np.zeros(2), np.ones(3)), [np.zeros(2), np.ones(3)]),
+    "arrays and numbers": ((np.zeros(2), 1.0), [np.zeros(2), 1.0]),
+    "arrays and lists": ((np.zeros(2), [1.0, 2.0]), [np.zeros(2), [1.0, 2.0]]),
+    "arrays of text": ((np.array(["a"]), np.array(["b"])), [np.array(["a"]), np.array(["b"])]),
+    "None": ((None, None), [None, None]),
+    "number or None": ((1, None), [1, None]),
+    "text": (("a", "bc"), ["a", "bc"]),
+    "bytes": ((b"a", b"bc"), [b"a", b"bc"]),
+    "sets": (({1}, {2}), [{1}, {2}]),
+    "types": ((int, float), [int, float]),
+    "one of each": ((1, "a", None, (2,), [3]), [1, "a", None, (2,), [3]]),
+    "one number": ((2.5,), np.array([2.5])),
+    "one tuple": (((1, 2),), (np.array([1]), np.array([2]))),
+    "one list": (([1, 2],), np.array([[1, 2]])),
+    "NaN": ((float("nan"), 1.0), np.array([np.nan, 1.0])),
+}
+
+
+@pytest.mark.parametrize("name", OUT)
+def test_results(name):
+    results, expected = OUT[name]
+    f, indices = answers(*results)
+    same(expected, up.map(f, indices, gear="loop"))
+    same(expected, up.map(f, indices))
+    same(expected, run(f, indices, gear="numpy"))
+    check(f, indices)
+
+
+@pytest.mark.parametrize("name", [name for name in OUT if len(OUT[name][0]) > 1])
+def test_results_of_many_elements(name):
+    """The odd result comes late, when a gear may already believe in the first."""
+    results, _ = OUT[name]
+    first, last = results[0], results[-1]
+    check(lambda k: last if k == 150 else first, range(180))
+    check(lambda k: first if k < 90 else last, range(180))
+
+
+# -- the empty batch ----------------------------------------------------------------------------------------
+def gives_float(x) -> float: ...
+def gives_int(x) -> int: ...
+def gives_bool(x) -> bool: ...
+def gives_complex(x) -> complex: ...
+def gives_float32(x) -> np.float32: ...
+def gives_text(x) -> str: ...
+def gives_none(x) -> None: ...
+def gives_object(x) -> object: ...
+def gives_pair(x) -> tuple[int, float]: ...
+def gives_anything(x): ...
+
+
+EMPTY = {
+    gives_float: np.empty(0),
+    gives_int: np.empty(0, dtype=np.int64),
+    gives_bool: np.empty(0, dtype=bool),
+    gives_complex: np.empty(0, dtype=complex),
+    gives_float32: np.empty(0, dtype=np.float32),
+    gives_text: [],
+    gives_none: [],
+    gives_object: [],
+    gives_pair: (np.empty(0, dtype=np.int64), np.empty(0)),
+    gives_anything: np.empty(0),
+}
+
+
+@each_gear
+@pytest.mark.parametrize("f", EMPTY, ids=lambda f: f.__name__)
+def test_empty_batch(f, gear):
+    same(EMPTY[f], up.map(f, [], gear=gear))
+    same(EMPTY[f], up.map(f, np.empty((0, 3)), gear=gear))
+
+
+@each_gear
+def test_empty_batch_calls_nothing(gear):
+    called = []
+    up.map(called.append, [], gear=gear)
+    assert called == []
+
+
+def test_empty_after_full_and_full_after_empty():
+    for xs in ([1.0, 2.0], [], [3.0], [], range(100)):
+        check(double, xs)
+
+
+# -- kinds change between calls -----------------------------------------------------------------------------
+def test_the_same_function_on_every_kind():
+    """What was learnt for one kind of element is not used for another."""
+    kinds = [
+        [1.0, 2.0],
+        [1, 2],
+        np.array([1.0, 2.0]),
+        np.array([1, 2]),
+        np.array([1.5, 2.5], dtype=np.float32),
+        [True, False],
+        np.array([True, False]),
+        [2**70, 1],
+        [1, 2.5],
+        ["a", "b"],
+        [1j, 2j],
+        np.array([200, 100], dtype=np.uint8),
+        [[1, 2], [3, 4]],
+        GRID,
+        [1.0, 2.0],
+    ]
+    for xs in kinds + kinds[::-1]:
+        check(double, xs)
+
+
+def test_the_same_function_on_every_length():
+    for count in (1, 100, 2, 1000, 0, 5000, 3):
+        check(double, np.arange(float(count)), must_batch=True)
+
+
+def test_unknown_gear_and_unknown_on_error():
+    with pytest.raises(ValueError, match="steam"):
+        up.map(double, [1.0], gear="steam")
+    with pytest.raises(ValueError, match="shrug"):
+        up.map(double, [1.0], on_error="shrug")
+
+
+def test_no_column_at_all():
+    with pytest.raises(TypeError):
+        up.map(lambda: 1)

@@ -1,0 +1,88 @@
+"""Random programs on random columns: what the numpy gear gives is what the loop gives."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from functions.data import FLOAT_VALUES, INT_VALUES
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+from law import check
+from programs import compile_program, forget, smooth_sources, sources
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+MANY = settings(
+    max_examples=1000,
+    deadline=None,
+    derandomize=False,
+    suppress_health_check=list(HealthCheck),
+    print_blob=True,
+)
+CALM_INTS = [*range(-12, 13)]
+CALM_FLOATS = [k / 4 for k in range(-20, 21)]
+SMOOTH_VALUES = [v for v in FLOAT_VALUES if abs(v) < 1e6]
+GEARS = ("numpy",)
+
+
+def column(kind: str, form: str, nasty: bool, seed: int, count: int):
+    """`count` numbers of a kind, as a list or as an array of a dtype."""
+    dice = random.Random(seed)
+    calm, hard = (CALM_INTS, INT_VALUES) if kind == "i" else (CALM_FLOATS, FLOAT_VALUES)
+    pool = calm + hard if nasty else calm
+    values = [dice.choice(pool) for _ in range(count)]
+    if form == "list":
+        return values
+    with np.errstate(all="ignore"):
+        return np.array(values).astype(form)
+
+
+INT_FORMS = st.sampled_from(("list", "list", "list", "int64", "int64", "int32", "uint8", "bool"))
+FLOAT_FORMS = st.sampled_from(("list", "list", "list", "float64", "float64", "float32"))
+
+
+def columns(kinds: str):
+    forms = [INT_FORMS if kind == "i" else FLOAT_FORMS for kind in kinds]
+    return st.tuples(*forms, st.booleans(), st.integers(0, 2**32), st.integers(1, 40)).map(
+        lambda drawn: [
+            column(kind, form, drawn[-3], drawn[-2] + at, drawn[-1])
+            for at, (kind, form) in enumerate(zip(kinds, drawn))
+        ]
+    )
+
+
+def check_program(source: str, xs, **options) -> None:
+    note(source)
+    f = compile_program(source)
+    try:
+        check(f, *xs, gears=GEARS, **options)
+    finally:
+        forget(f)
+
+
+@MANY
+@given(sources("ii"), columns("ii"))
+def test_programs_of_ints(source, xs):
+    check_program(source, xs)
+
+
+@MANY
+@given(sources("ff"), columns("ff"))
+def test_programs_of_floats(source, xs):
+    check_program(source, xs)
+
+
+@MANY
+@given(sources("if"), columns("if"))
+def test_programs_of_ints_and_floats(source, xs):
+    check_program(source, xs)
+
+
+@MANY
+@given(smooth_sources(), st.integers(0, 2**32), st.integers(1, 40), st.booleans())
+def test_programs_of_maths(source, seed, count, as_arrays):
+    dice = random.Random(seed)
+    xs = [[dice.choice(SMOOTH_VALUES + CALM_FLOATS) for _ in range(count)] for _ in range(2)]
+    check_program(source, [np.array(x) for x in xs] if as_arrays else xs, atol=1e-9)
