@@ -36,7 +36,7 @@ class Pair:
 
 
 def figures(results: list[Row]) -> list[Figure]:
-    """Fastest of the steady calls and median of the first calls, of both sides, from the same run."""
+    """The fastest calls of both sides, from the same run."""
     found = [check_results(results)]
     for data in ("array", "list"):
         rows = [row for row in results if row.data == data]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import random
 import statistics
 import sys
 import time
@@ -17,9 +18,10 @@ import numpy as np
 from .cases import Case, Columns
 from .contenders import BY_HAND, LOOP, UPSHIFT, Contender, Run, list_contenders
 
-SEED = 20_25
+SEED = 7
+RIVALS = (LOOP, UPSHIFT, BY_HAND)
 SETTLE = 0.03  # seconds of calls before the steady state is measured: a plan may change its mind at first
-AGAIN = 12  # times the budget, for all rivals together, when it is close
+AGAIN = 40  # times the budget, for all rivals together, when it is close
 SAMPLE = 100e-6  # shorter calls are repeated within one sample, or the clock is what is measured
 
 
@@ -42,9 +44,10 @@ class Row:
     size: int
     contender: str
     status: str = "ok"  # "ok", "estimated" (from a smaller size), "slow" (skipped), "failed", "wrong"
-    first: float | None = None  # median of fresh functions
-    steady: float | None = None  # fastest sample
-    median: float | None = None
+    first: float | None = None  # fastest call of a fresh function
+    steady: float | None = None  # fastest later call
+    first_median: float | None = None
+    steady_median: float | None = None
     note: str = ""
 
 
@@ -122,10 +125,11 @@ def make_row(case: Case, data: str, size: int, entrant: Entrant, ready: list[Ent
     if entrant not in ready:
         if entrant.name == LOOP:
             expected = entrant.expect(size)
-            return Row(*key, "estimated", expected, expected, expected)
+            return Row(*key, "estimated", expected, expected, expected, expected)
         return Row(*key, "slow")
-    first, median = statistics.median(entrant.firsts), statistics.median(entrant.samples)
-    return Row(*key, "wrong" if wrong else "ok", first, min(entrant.samples), median, wrong)
+    fastest = min(entrant.firsts), min(entrant.samples)
+    medians = statistics.median(entrant.firsts), statistics.median(entrant.samples)
+    return Row(*key, "wrong" if wrong else "ok", *fastest, *medians, wrong)
 
 
 def call_first(ready: list[Entrant], columns: Columns, effort: Effort) -> dict[str, str]:
@@ -146,32 +150,34 @@ def call_first(ready: list[Entrant], columns: Columns, effort: Effort) -> dict[s
 
     for entrant in ready:
         entrant.firsts, entrant.number = [], 1
-    phase = Phase(lambda e: attempt(e, lambda: call(e)), lambda e: e.firsts, statistics.median, True)
-    take_turns(ready, phase, effort)
+    take_turns(ready, Phase(lambda e: attempt(e, lambda: call(e)), lambda e: e.firsts, once=True), effort)
     return wrong
 
 
 def call_often(ready: list[Entrant], columns: Columns, effort: Effort) -> None:
     """Times later calls, after some that nobody times."""
+
+    def call(entrant: Entrant) -> None:
+        if entrant.number > 1:
+            # The one before has filled the processor's caches with its own things.
+            entrant.run(*columns)
+        entrant.samples.append(clock(entrant.run, columns, entrant.number))
+
     for entrant in ready:
-        last = spent = 0.0 if entrant.contender.compiled else entrant.firsts[-1]
+        spent, calls = (0.0, []) if entrant.contender.compiled else (entrant.firsts[-1], entrant.firsts[-1:])
         while spent < SETTLE:
-            last = clock(entrant.run, columns)
-            spent += last
-        entrant.samples, entrant.number = [], max(1, int(SAMPLE / last))
-    phase = Phase(
-        lambda e: e.samples.append(clock(e.run, columns, e.number)), lambda e: e.samples, min, False
-    )
-    take_turns(ready, phase, effort)
+            calls.append(clock(entrant.run, columns))
+            spent += calls[-1]
+        entrant.samples, entrant.number = [], max(1, int(SAMPLE / min(calls)))
+    take_turns(ready, Phase(call, lambda e: e.samples, once=False), effort)
 
 
 @dataclass(frozen=True)
 class Phase:
-    """How a sample is taken, where it is kept, what stands for all of them; `once`: compiled ones get one."""
+    """How a sample is taken, and where it is kept; `once`: one of a compiled contender is enough."""
 
     take: Callable[[Entrant], Any]
     samples: Callable[[Entrant], list[float]]
-    judge: Callable[[list[float]], float]
     once: bool
 
     def spent(self, entrant: Entrant) -> float:
@@ -185,27 +191,33 @@ class Phase:
 
 
 def take_turns(ready: list[Entrant], phase: Phase, effort: Effort) -> None:
-    """One sample of each contender in every round, so that a slow moment of the machine hits all alike.
+    """One sample of each contender in every round, in changing order: what disturbs one disturbs all alike.
 
     Where Upshift and a rival end up close, both get more rounds: noise must not break or keep a promise.
     """
-    rivals = [e for e in ready if e.name in (LOOP, UPSHIFT, BY_HAND)]
+    order, shuffle = list(ready), random.Random(SEED).shuffle
     with no_garbage_collection():
         for turn in range(effort.rounds):
-            for entrant in ready:
+            for entrant in order:
                 if phase.wants(entrant, turn, effort):
                     phase.take(entrant)
-        for _ in range(2 * effort.rounds):
-            close = in_doubt({e.name: phase.judge(phase.samples(e)) for e in rivals})
-            if not close or sum(map(phase.spent, rivals)) > AGAIN * effort.budget:
+            shuffle(order)
+        for _ in range(3 * effort.rounds):
+            close = find_close({e: min(phase.samples(e)) for e in ready if e.name in RIVALS})
+            if not close or sum(map(phase.spent, close)) > AGAIN * effort.budget:
                 break
-            for entrant in rivals:
+            shuffle(close)
+            for entrant in close:
                 phase.take(entrant)
 
 
-def in_doubt(seconds: dict[str, float]) -> bool:
-    ours = seconds.get(UPSHIFT)
-    return ours is not None and any(1.03 < ours / other < 2.0 for other in seconds.values())
+def find_close(fastest: dict[Entrant, float]) -> list[Entrant]:
+    """Upshift and those that may or may not be faster than it."""
+    ours = next((e for e in fastest if e.name == UPSHIFT), None)
+    if ours is None:
+        return []
+    rivals = [e for e, seconds in fastest.items() if 1.03 < fastest[ours] / seconds < 2.0]
+    return [ours, *rivals] if rivals else []
 
 
 def attempt(entrant: Entrant, action: Callable[[], bool]) -> bool:

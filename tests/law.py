@@ -1,8 +1,8 @@
 """A function and columns in; an AssertionError out where a gear gives something else than the loop.
 
-    check(lambda x: x * 2, [1.0, 2.0])                        # every gear, the first call and the remembered one
-    check(f, xs, must_batch=True)                             # the numpy gear may not refuse
-    check(f, xs, exact=True)                                  # not one bit differs
+check(lambda x: x * 2, [1.0, 2.0])                        # every gear, the first call and the remembered one
+check(f, xs, must_batch=True)                             # the numpy gear may not refuse
+check(f, xs, exact=True)                                  # not one bit differs
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+import upshift as up
 from stacking import (
     Raised,
     fields_of,
@@ -21,8 +23,6 @@ from stacking import (
     outcomes,
     stack,
 )
-
-import upshift as up
 
 GEARS = ("loop", "numpy", None)
 RTOL = {"float64": 1e-9, "complex128": 1e-9, "float32": 1e-5, "complex64": 1e-5, "float16": 1e-2}
@@ -45,7 +45,7 @@ def check(
     atol: float = 0.0,
     **shared: Any,
 ) -> str | None:
-    """Compare each gear with the plain loop; the reason is returned where the numpy gear refused, else None."""
+    """Compare each gear with the plain loop; the reason is given where the numpy gear refused, else None."""
     found = outcomes(f, xs, shared)
     rule = Rule(exact=exact, atol=atol)
     refusal = None
@@ -123,7 +123,8 @@ class Story:
 
     def tell(self, what: str) -> str:
         columns = ", ".join(shorten(x) for x in self.xs)
-        return f"gear {self.gear}, {self.call}, exact={self.exact}: {what}\n{source_of(self.f)}\ncolumns: {columns}"
+        call = f"gear {self.gear}, {self.call}, exact={self.exact}"
+        return f"{call}: {what}\n{source_of(self.f)}\ncolumns: {columns}"
 
 
 def source_of(f: Callable[..., Any]) -> str:

@@ -1,4 +1,4 @@
-"""Draws in, the source text of a random function out: expressions, branches, loops, early returns, structures.
+"""Draws in, the source text of a random function out: expressions, branches, loops, returns, structures.
 
 Expressions are drawn by kind (int, float or a condition), so that most programs compute something on most
 elements; those that divide by zero or leave 64 bits are welcome, because the loop says what happens then.
@@ -21,30 +21,34 @@ FLOAT_CONSTANTS = ("0.0", "0.5", "1.0", "-1.5", "2.5", "-0.0", "1e-3", "1e16", "
 INT_FORMS = (
     "({i} + {i})", "({i} - {i})", "({i} * {i})", "({i} // {i})", "({i} % {i})", "(-{i})", "abs({i})",
     "({i} & {i})", "({i} | {i})", "({i} ^ {i})", "(~{i})", "({i} << ({i} & 7))", "({i} >> ({i} & 15))",
-    "min({i}, {i})", "max({i}, {i})", "({i} if {c} else {i})", "({i} ** 2)", "divmod({i}, {i})[1]", "int({c})",
-    "({c} + {i})", "int({f})", "round({f})", "math.floor({f})", "sum(({i}, {i}))", "math.gcd({i}, {i})",
-    "[{i}, {i}, {i}][{i} % 3]", "({i} and {i})", "({i} or {i})", "(lambda v: v + {i})({i})", "(({i}) + (t := {i}) - t)",
+    "min({i}, {i})", "max({i}, {i})", "({i} if {c} else {i})", "({i} ** 2)", "divmod({i}, {i})[1]",
+    "int({c})", "({c} + {i})", "int({f})", "round({f})", "math.floor({f})", "sum(({i}, {i}))",
+    "math.gcd({i}, {i})", "[{i}, {i}, {i}][{i} % 3]", "({i} and {i})", "({i} or {i})",
+    "(lambda v: v + {i})({i})", "(({i}) + (t := {i}) - t)",
 )  # fmt: skip
 FLOAT_FORMS = (
-    "({f} + {f})", "({f} - {f})", "({f} * {f})", "({f} / {f})", "({f} // {f})", "({f} % {f})", "(-{f})", "abs({f})",
-    "float({i})", "({i} / {i})", "({i} + {f})", "({f} * {i})", "min({f}, {f})", "max({f}, {i})", "({f} if {c} else {f})",
-    "({f} ** 2)", "math.sqrt(abs({f}))", "math.copysign({f}, {f})", "math.fabs({f})", "round({f}, 2)", "sum([{f}, {i}])",
-    "sorted([{f}, {f}])[0]", "math.fmod({f}, {f})", "({f} or {f})", "math.trunc({f}) * 0.5",
+    "({f} + {f})", "({f} - {f})", "({f} * {f})", "({f} / {f})", "({f} // {f})", "({f} % {f})", "(-{f})",
+    "abs({f})", "float({i})", "({i} / {i})", "({i} + {f})", "({f} * {i})", "min({f}, {f})", "max({f}, {i})",
+    "({f} if {c} else {f})", "({f} ** 2)", "math.sqrt(abs({f}))", "math.copysign({f}, {f})",
+    "math.fabs({f})", "round({f}, 2)", "sum([{f}, {i}])", "sorted([{f}, {f}])[0]", "math.fmod({f}, {f})",
+    "({f} or {f})", "math.trunc({f}) * 0.5",
 )  # fmt: skip
 CONDITIONS = (
     "{i} < {i}", "{f} > {f}", "{i} == {i}", "{f} <= {f}", "{f} != {f}", "{i} >= {f}", "{i} < {i} <= {i}",
-    "({c} and {c})", "({c} or {c})", "(not {c})", "{i} in (0, 1, 2)", "math.isnan({f})", "isinstance({i}, int)",
-    "{i} % 2 == 0", "{f}", "{i}", "any([{c}, {c}])", "all(({c}, {c}))", "({i} > 0) == ({f} > 0)",
+    "({c} and {c})", "({c} or {c})", "(not {c})", "{i} in (0, 1, 2)", "math.isnan({f})",
+    "isinstance({i}, int)", "{i} % 2 == 0", "{f}", "{i}", "any([{c}, {c}])", "all(({c}, {c}))",
+    "({i} > 0) == ({f} > 0)",
 )  # fmt: skip
 # Smooth and bounded, so that a difference in the last bit stays one.
 SMOOTH_LEAVES = (
-    "math.sin({x})", "math.cos({x})", "math.tanh({x})", "math.atan({x})", "math.exp(-abs({x}))", "math.log1p(abs({x}))",
-    "math.erf({x})", "math.atan2({x}, {x})", "math.asinh({x})", "math.cbrt({x})", "math.log(abs({x}) + 1)",
-    "math.pow(abs({x}), 0.25)", "abs({x}) ** 0.125", "math.sqrt(abs(math.sin({x})))", "math.hypot(math.sin({x}), 1)",
+    "math.sin({x})", "math.cos({x})", "math.tanh({x})", "math.atan({x})", "math.exp(-abs({x}))",
+    "math.log1p(abs({x}))", "math.erf({x})", "math.atan2({x}, {x})", "math.asinh({x})", "math.cbrt({x})",
+    "math.log(abs({x}) + 1)", "math.pow(abs({x}), 0.25)", "abs({x}) ** 0.125",
+    "math.sqrt(abs(math.sin({x})))", "math.hypot(math.sin({x}), 1)",
 )  # fmt: skip
 SMOOTH_FORMS = (
-    "({s} + {s})", "({s} - {s})", "({s} * {s})", "(-{s})", "({s} * 0.5)", "min({s}, {s})", "max({s}, 0.25)", "abs({s})",
-    "({s} if {x} > 0 else {s})", "({s} if {x} == {x} else 0.5)",
+    "({s} + {s})", "({s} - {s})", "({s} * {s})", "(-{s})", "({s} * 0.5)", "min({s}, {s})", "max({s}, 0.25)",
+    "abs({s})", "({s} if {x} > 0 else {s})", "({s} if {x} == {x} else 0.5)",
 )  # fmt: skip
 
 
@@ -64,7 +68,9 @@ class Writer:
         if kind == "c":
             return self.fill(self.choose(CONDITIONS), depth)
         names, constants, forms = (
-            (self.ints, INT_CONSTANTS, INT_FORMS) if kind == "i" else (self.floats, FLOAT_CONSTANTS, FLOAT_FORMS)
+            (self.ints, INT_CONSTANTS, INT_FORMS)
+            if kind == "i"
+            else (self.floats, FLOAT_CONSTANTS, FLOAT_FORMS)
         )
         if depth <= 0 or self.draw(st.integers(0, 4)) == 0:
             return self.choose([*names * (3 * len(constants) // len(names) + 1), *constants])
@@ -86,11 +92,14 @@ class Writer:
 
     def statement(self, indent: int, depth: int) -> list[str]:
         pad = "    " * indent
-        kind = self.choose(("assign", "assign", "augment", "if", "if", "for", "while", "return", "try", "list"))
+        kind = self.choose(
+            ("assign", "assign", "augment", "if", "if", "for", "while", "return", "try", "list")
+        )
         if depth <= 0 and kind in ("if", "for", "while", "try"):
             kind = "assign"
         if kind == "augment":
-            return [f"{pad}{self.choose(self.ints)} {self.choose(('+=', '-=', '*=', '//=', '%='))} {self.expression('i', 1)}"]
+            operator = self.choose(("+=", "-=", "*=", "//=", "%="))
+            return [f"{pad}{self.choose(self.ints)} {operator} {self.expression('i', 1)}"]
         if kind == "if":
             return self.branches(indent, depth)
         if kind == "for":
@@ -132,7 +141,10 @@ class Writer:
         self.ints.append(name)
         lines += self.block(indent + 1, 0)
         if self.draw(st.booleans()):
-            lines += [f"{pad}    if {self.expression('c', 1)}:", f"{pad}        {self.choose(('break', 'continue'))}"]
+            lines += [
+                f"{pad}    if {self.expression('c', 1)}:",
+                f"{pad}        {self.choose(('break', 'continue'))}",
+            ]
             lines += self.block(indent + 1, 0)
         self.ints.remove(name)
         if self.draw(st.booleans()):
@@ -141,7 +153,11 @@ class Writer:
 
     def while_loop(self, indent: int, depth: int) -> list[str]:
         pad, name = "    " * indent, f"n{next(self.fresh)}"
-        head = [f"{pad}{name} = 0", f"{pad}while {name} < 3 and {self.expression('c', 1)}:", f"{pad}    {name} += 1"]
+        head = [
+            f"{pad}{name} = 0",
+            f"{pad}while {name} < 3 and {self.expression('c', 1)}:",
+            f"{pad}    {name} += 1",
+        ]
         return [*head, *self.block(indent + 1, 0)]
 
     def local_list(self, indent: int) -> list[str]:
@@ -154,7 +170,9 @@ class Writer:
         return lines
 
     def result(self) -> str:
-        form = self.choose(("{i}", "{f}", "{c}", "{i}, {f}", "[{i}, {i}]", "dict(a={f}, b={c})", "{i} if {c} else {f}"))
+        form = self.choose(
+            ("{i}", "{f}", "{c}", "{i}, {f}", "[{i}, {i}]", "dict(a={f}, b={c})", "{i} if {c} else {f}")
+        )
         return self.fill(form, 3)
 
 

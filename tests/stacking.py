@@ -112,9 +112,12 @@ def dtype_of(number: Any) -> np.dtype[Any]:
         return number.dtype
     if is_wide(number):
         return np.dtype(float)
-    return {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(float), complex: np.dtype(complex)}[
-        type(number)
-    ]
+    return {
+        bool: np.dtype(bool),
+        int: np.dtype(np.int64),
+        float: np.dtype(float),
+        complex: np.dtype(complex),
+    }[type(number)]
 
 
 def stack_numbers(results: list[Any]) -> Any:

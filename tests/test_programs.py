@@ -6,9 +6,10 @@ import random
 
 import numpy as np
 import pytest
-from functions.data import FLOAT_VALUES, INT_VALUES
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
+
+from functions.data import FLOAT_VALUES, INT_VALUES
 from law import check
 from programs import compile_program, forget, smooth_sources, sources
 

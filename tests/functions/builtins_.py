@@ -219,7 +219,7 @@ def type_is_int(x):
 
 @row(FEW_NUMBERS)
 def type_is_float(x):
-    return type(x) is float, type(x) == bool
+    return type(x) is float, type(x) == bool  # noqa: E721
 
 
 @row(FEW_REALS)
@@ -246,7 +246,7 @@ def bool_is_an_int(x):
 
 @row(FEW_REALS)
 def attribute_by_name(x):
-    return getattr(x, "real") + getattr(x, "missing", 1)
+    return x.real + getattr(x, "missing", 1)
 
 
 @row(FEW_REALS)

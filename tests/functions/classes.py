@@ -264,7 +264,7 @@ def single_dispatch(x):
 
 @row(FEW_REALS)
 def attribute_by_name(x):
-    return getattr(AFFINE, "slope") * x + getattr(AFFINE, "nothing", 0.5)
+    return AFFINE.slope * x + getattr(AFFINE, "nothing", 0.5)
 
 
 @row(FEW_REALS)
@@ -285,7 +285,7 @@ def local_class(x):
 def attribute_set_on_local(x):
     line = Affine(1, 2)
     line.slope = x
-    setattr(line, "offset", x + 1)
+    line.offset = x + 1
     line.extra = 3
     return line(2) + line.extra
 

@@ -7,6 +7,7 @@ import math
 from functools import lru_cache, partial
 
 import numpy as np
+
 from functions import helper_module
 from functions.data import FEW_FLOATS, FEW_PAIRS, FEW_REALS, SMALL_INTS, TRIPLES, UNIT
 from functions.helper_module import normal_density

@@ -96,7 +96,7 @@ def value_of_or(x):
 
 @row(FEW_PAIRS)
 def value_of_and_or(x, y):
-    return x and y or 3
+    return (x and y) or 3
 
 
 @row(NUMBERS)

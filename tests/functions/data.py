@@ -37,11 +37,14 @@ _ordinary = _rng.normal(0, 3, COUNT)
 _unit = _rng.uniform(-1, 1, COUNT)
 FLOAT_VALUES = [
     0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.1, 1e-300, -1e-300, 5e-324, 2.2250738585072014e-308,
-    1e16, 2.0**31, 2.0**53, 2.0**53 + 2, -(2.0**53), 2.0**63, -(2.0**63), 2.0**64, 1e22, 1e300, 1.7976931348623157e308,
-    math.inf, -math.inf, math.nan, math.pi, -math.e, 100.0, 1e3, 0.9999999999999999, 1.0000000000000002,
+    1e16, 2.0**31, 2.0**53, 2.0**53 + 2, -(2.0**53), 2.0**63, -(2.0**63), 2.0**64, 1e22, 1e300,
+    1.7976931348623157e308, math.inf, -math.inf, math.nan, math.pi, -math.e, 100.0, 1e3, 0.9999999999999999,
+    1.0000000000000002,
 ]  # fmt: skip
 _nasty = spread(FLOAT_VALUES)
-_half = spread([-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 2.675, 1.005, -1.005, 0.125, 1234.5678, 1e15 + 0.5])
+_half = spread(
+    [-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 2.675, 1.005, -1.005, 0.125, 1234.5678, 1e15 + 0.5]
+)
 _whole = [float(k) for k in spread(range(-12, 13))]
 
 FLOAT64 = one("float64", _ordinary)
@@ -68,8 +71,9 @@ FEW_FLOATS = (FLOAT64, FLOAT_LIST, FLOAT32, NASTY_FLOAT64, NASTY_FLOAT_LIST)
 # -- ints ---------------------------------------------------------------------------------------------------
 _ints = _rng.integers(-50, 51, COUNT)
 INT_VALUES = [
-    0, 1, -1, 2, -2, 3, 7, -8, 10, 63, 64, 255, 256, 1000, 2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**32, 2**32 + 1,
-    2**53 - 1, 2**53, 2**53 + 1, -(2**53) - 1, 2**62, -(2**62), 2**63 - 1, -(2**63), 3037000499, 3037000500, 10**18,
+    0, 1, -1, 2, -2, 3, 7, -8, 10, 63, 64, 255, 256, 1000, 2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**32,
+    2**32 + 1, 2**53 - 1, 2**53, 2**53 + 1, -(2**53) - 1, 2**62, -(2**62), 2**63 - 1, -(2**63), 3037000499,
+    3037000500, 10**18,
 ]  # fmt: skip
 _nasty_ints = spread(INT_VALUES)
 _wide = spread([*INT_VALUES, 2**63, -(2**63) - 1, 2**64, 2**64 - 1, 10**30, -(10**40)])
@@ -79,13 +83,16 @@ INT_LIST = one("ints", _ints.tolist())
 INT32 = one("int32", _rng.integers(-2000, 2000, COUNT).astype(np.int32))
 UINT8 = one("uint8", _rng.integers(0, 256, COUNT).astype(np.uint8))
 NASTY_INT64 = one("nasty int64", np.array(_nasty_ints))
-NASTY_INT32 = one("nasty int32", np.array(spread([0, 1, -1, 2, 7, 46340, 46341, 2**31 - 1, -(2**31)]), dtype=np.int32))
+NASTY_INT32 = one(
+    "nasty int32", np.array(spread([0, 1, -1, 2, 7, 46340, 46341, 2**31 - 1, -(2**31)]), dtype=np.int32)
+)
 NASTY_INT_LIST = one("nasty ints", _nasty_ints)
 WIDE_INTS = one("wide ints", _wide, easy=False)
 RANGE = one("range", range(-30, 60, 3))
 ONE_INT = one("one int", [7])
 INTS = (
-    INT64, INT_LIST, INT32, UINT8, NASTY_INT64, NASTY_INT32, NASTY_INT_LIST, WIDE_INTS, RANGE, ONE_INT, EMPTY_LIST,
+    INT64, INT_LIST, INT32, UINT8, NASTY_INT64, NASTY_INT32, NASTY_INT_LIST, WIDE_INTS, RANGE, ONE_INT,
+    EMPTY_LIST,
 )  # fmt: skip
 FEW_INTS = (INT64, INT_LIST, UINT8, NASTY_INT64, NASTY_INT_LIST, WIDE_INTS)
 SMALL_INT_LIST = one("small ints", spread(range(0, 13)))
@@ -100,7 +107,10 @@ SIGNED_SMALL_INTS = (
 _bools = _rng.integers(0, 2, COUNT).astype(bool)
 BOOLS = (one("bool", _bools), one("bools", _bools.tolist()))
 _mixed = spread([1, 2.5, True, 0, -3, -0.0, False, 2**53 + 1, 1e300, 17, 0.1])
-MIXED = (one("mixed", _mixed, easy=False), one("ints then floats", [1, 2, 3] * 20 + [0.5, 1.5] * 20, easy=False))
+MIXED = (
+    one("mixed", _mixed, easy=False),
+    one("ints then floats", [1, 2, 3] * 20 + [0.5, 1.5] * 20, easy=False),
+)
 
 _complex = _ordinary + 1j * _rng.normal(0, 2, COUNT)
 _parts = [0.0, -0.0, 1.0, -1.0, 2.5, 1e200, 1e-200, math.inf, -math.inf, math.nan]
@@ -119,11 +129,15 @@ FEW_NUMBERS = (*FEW_REALS, COMPLEX128, COMPLEX_LIST)
 
 # -- narrower ranges, for functions with a domain -----------------------------------------------------------
 _positive = np.abs(_ordinary) + 0.01
-UNIT = (one("unit float64", _unit), one("unit floats", _unit.tolist()), one("unit float32", _unit.astype(np.float32)))
+UNIT = (
+    one("unit float64", _unit),
+    one("unit floats", _unit.tolist()),
+    one("unit float32", _unit.astype(np.float32)),
+)
 POSITIVE = (
     one("positive float64", _positive), one("positive floats", _positive.tolist()),
-    one("positive float32", _positive.astype(np.float32)),
-    one("positive ints", spread(range(1, 40))), one("positive int64", np.array(spread(range(1, 40)))),
+    one("positive float32", _positive.astype(np.float32)), one("positive ints", spread(range(1, 40))),
+    one("positive int64", np.array(spread(range(1, 40)))),
 )  # fmt: skip
 POWERS = (
     one("powers of ten", [float(10**k) for k in range(23)] * 4),
@@ -143,7 +157,8 @@ PAIRS_FLOAT = (
     one("float32 pair", _ordinary.astype(np.float32), _second.astype(np.float32)),
     one("float64 and floats", _ordinary, _second.tolist()),
     one("float32 and float64", _ordinary.astype(np.float32), _second),
-    one("nasty float64 pair", *np.array(_nasty_pairs).T), one("nasty float pair", *map(list, zip(*_nasty_pairs))),
+    one("nasty float64 pair", *np.array(_nasty_pairs).T),
+    one("nasty float pair", *map(list, zip(*_nasty_pairs))),
     one("backwards pair", _ordinary[::-1], _second[::-1]),
 )  # fmt: skip
 PAIRS_INT = (

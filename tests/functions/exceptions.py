@@ -10,7 +10,10 @@ from functions.table import Table
 
 table = Table("exceptions")
 row = table.row
-LATE = (one("late failure", [float(k) for k in range(150, -10, -1)]), one("late int failure", list(range(150, -10, -1))))
+LATE = (
+    one("late failure", [float(k) for k in range(150, -10, -1)]),
+    one("late int failure", list(range(150, -10, -1))),
+)
 
 
 class Rejected(Exception):

@@ -40,7 +40,10 @@ NARROW = (
     BOOLS[0],
 )
 ARRAYS = (FLOAT64, FLOAT32, NASTY_FLOAT64, INT64, NASTY_INT64, UINT8)
-SWAPPED = (one("big-endian", FLOAT64.columns[0].astype(">f8")), one("big-endian ints", INT64.columns[0].astype(">i4")))
+SWAPPED = (
+    one("big-endian", FLOAT64.columns[0].astype(">f8")),
+    one("big-endian ints", INT64.columns[0].astype(">i4")),
+)
 MIXED_SCALARS = (one("mixed NumPy scalars", [np.float32(1.5), np.float64(2.5), np.int8(3)] * 20, easy=False),)
 SCALAR_LISTS = (
     one("list of float64", list(FLOAT64.columns[0])),
@@ -218,7 +221,12 @@ def is_integer(x):
 
 @row(ARRAYS)
 def isinstance_of_numpy(x):
-    return isinstance(x, np.floating), isinstance(x, np.integer), isinstance(x, np.float64), isinstance(x, np.generic)
+    return (
+        isinstance(x, np.floating),
+        isinstance(x, np.integer),
+        isinstance(x, np.float64),
+        isinstance(x, np.generic),
+    )
 
 
 @row(ARRAYS, BOOLS)

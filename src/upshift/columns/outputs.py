@@ -216,6 +216,7 @@ def _exact_ints(n: int, pieces: Sequence[Placed]) -> Column:
 
 def _columns(n: int, pieces: Sequence[Placed]) -> Any:
     """A container of columns, where all results are the same container."""
+    pieces = sorted(pieces, key=lambda placed: _first_lane(placed[0]))
     wholes = [piece.whole() for _, piece in pieces]
     if not wholes or wholes[0] is None:
         return None
@@ -234,13 +235,17 @@ def _columns(n: int, pieces: Sequence[Placed]) -> Any:
     return _axis(n, children) if cls is list else assemble(cls, keys, children)
 
 
+def _first_lane(lanes: Any) -> int:
+    return (lanes.start or 0) if isinstance(lanes, slice) else int(lanes.min())
+
+
 def _axis(n: int, children: list[Any]) -> Column | None:
     """Items of lists as an axis; None where they do not stack."""
     if not children:
         return np.empty((n, 0))
     if not all(isinstance(child, np.ndarray) for child in children):
         return None
-    if len({child.shape for child in children}) != 1 or any(child.dtype.kind == "O" for child in children):
+    if len({child.shape for child in children}) != 1:
         return None
     try:
         return np.stack(children, axis=1)

@@ -215,10 +215,9 @@ class Chunk:
                     self.spans[instruction.out] = span
                 else:
                     self.spans.pop(instruction.out, None)
-            elif instruction.into is not None:
-                out = op.run(*args, out=values[instruction.into])
             else:
-                out = op.run(*args)
+                self.spans.pop(instruction.out, None)  # of another branch, where the same id was another value
+                out = op.run(*args) if instruction.into is None else op.run(*args, out=values[instruction.into])
             if self.flagged and op.warns:
                 leave = self._warned(instruction, lanes, out, args, leave)
             values[instruction.out] = out

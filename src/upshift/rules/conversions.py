@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from ..columns.kinds import Column, Kind
-from .maths import as_float, whole
+from .maths import WHOLE_DOMAIN, as_float, whole
 from .op import Op, Proved, Watched
-from .predicates import FINITE, TRUE
+from .predicates import TRUE
 from .table import Lower, rule
 
-rule(int, on="any", lower=whole(int, np.trunc, "np.trunc({0})"), domain=((FINITE, (0,)),),
+rule(int, on="any", lower=whole(int, np.trunc, "np.trunc({0})"), domain=WHOLE_DOMAIN,
      samples=[(2.5,), (-2.5,), (True,), (7,), (1e19,), (math.nan,)])  # fmt: skip
 rule(round, on="any", lower=whole(round, np.rint, "np.rint({0})"),
-     domain=lambda kinds: ((FINITE, (0,)),) if len(kinds) == 1 else (),
+     domain=lambda kinds: WHOLE_DOMAIN if len(kinds) == 1 else (),
      samples=[(2.5,), (3.5,), (-2.5,), (2.675, 2), (1234, -2), (7,), (math.inf,)])  # fmt: skip
 rule(bool, on="any", lower=TRUE, samples=[(0.0,), (-0.0,), (math.nan,), (3,)])
 

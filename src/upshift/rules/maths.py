@@ -17,6 +17,7 @@ from .predicates import (
     FINITE,
     INSIDE_ONE,
     NOT_INFINITE,
+    NOT_NAN,
     NOT_NEGATIVE,
     POSITIVE,
     TRUE,
@@ -43,7 +44,7 @@ def on_floats(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 def maths(
     fn: Callable[..., Any],
-    batched: Callable[..., Any],
+    batched: np.ufunc,
     domain: Domain = (),
     close: bool = True,
     overflows: bool = False,
@@ -53,7 +54,9 @@ def maths(
     holes = ", ".join(f"{{{i}}}" for i in range(len(samples[0])))
     spell = f"np.{batched.__name__}({holes})"
 
-    def make(kinds: tuple[Kind | None, ...], kind: Kind) -> Op:
+    def make(kinds: tuple[Kind | None, ...], kind: Kind) -> Op | None:
+        if len(kinds) != batched.nin:  # one more would be taken for `out`
+            return None
         doubles = all(k is not None and k.dtype == np.float64 for k in kinds)
         run = batched if doubles else on_floats(batched)
         if overflows:
@@ -139,13 +142,15 @@ def _beyond_int64(x: Any) -> Column:
     return np.asarray(~((x >= FLOAT_BELOW) & (x <= FLOAT_ABOVE)))
 
 
-def whole(fn: Callable[..., Any], rounded: Callable[..., Any], spell: str) -> Lower:
-    """A float becomes an int: exact while 64 bits hold it. An int stays what it is."""
+def whole(fn: Callable[..., Any], rounded: Callable[..., Any], spell: str, exact_ints: bool = True) -> Lower:
+    """A float becomes an int: exact while 64 bits hold it. An int stays what it is, but `math.floor(np.int64)` takes its double."""
 
     def make(kinds: tuple[Kind | None, ...], kind: Kind) -> Op | None:
         if len(kinds) != 1 or kinds[0] is None or kind.dtype != np.int64 or not kind.python:
             return None
         of = kinds[0].dtype
+        if kinds[0].dtype.kind in "iu" and not kinds[0].python and not exact_ints:
+            return None
         if of.kind in "bi" or (of.kind == "u" and of.itemsize < 8):
             return Op(fn.__name__, lambda x: x.astype(np.int64), "{0}.astype(np.int64)", cuts=True)
         if of.kind != "f":
@@ -160,9 +165,11 @@ def whole(fn: Callable[..., Any], rounded: Callable[..., Any], spell: str) -> Lo
 
 
 _WHOLE: list[tuple[Any, ...]] = [(2.5,), (-2.5,), (3,), (True,), (1e18,), (1e19,), (math.nan,), (math.inf,), (-0.0,)]
-rule(math.floor, on="any", lower=whole(math.floor, np.floor, "np.floor({0})"), domain=((FINITE, (0,)),), samples=_WHOLE)
-rule(math.ceil, on="any", lower=whole(math.ceil, np.ceil, "np.ceil({0})"), domain=((FINITE, (0,)),), samples=_WHOLE)
-rule(math.trunc, on="any", lower=whole(math.trunc, np.trunc, "np.trunc({0})"), domain=((FINITE, (0,)),), samples=_WHOLE)
+WHOLE_DOMAIN: Domain = ((NOT_NAN, (0,)), (NOT_INFINITE, (0,)))
+"""NaN is a ValueError, infinity an OverflowError."""
+for _fn, _batched in ((math.floor, np.floor), (math.ceil, np.ceil), (math.trunc, np.trunc)):
+    _lower = whole(_fn, _batched, f"{_fn.__name__.join(('np.', '({0})'))}", exact_ints=_fn is math.trunc)
+    rule(_fn, on="any", lower=_lower, domain=WHOLE_DOMAIN, samples=_WHOLE)
 
 
 def _gcd(kinds: tuple[Kind | None, ...], kind: Kind) -> Op | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,16 @@ def finite_or_leave(out: Column, *args: Any) -> Column | None:
     return bad if bad.any() else None
 
 
+def plain_or_leave(out: Column, *args: Any) -> Column | None:
+    """Lanes with an infinity, a NaN or a negative zero that was not there: NumPy has short cuts of its own for those."""
+    odd = ~np.isfinite(out) | ((out == 0) & np.signbit(out.real))
+    if not odd.any():
+        return None
+    for arg in args:
+        odd = odd & np.equal(arg, arg)
+    return odd if odd.any() else None
+
+
 def _plain(fn: Callable[..., Any], close: bool = False, cuts: bool = False) -> Op:
     return Op(fn.__name__.rstrip("_"), _UFUNC[fn], _SPELL[fn], close=close, cuts=cuts)
 
@@ -128,7 +139,12 @@ def _compare(fn: Callable[..., Any]) -> Lower:
 for _fn in (operator.add, operator.sub, operator.mul):
     rule(_fn, on="int bool", lower=_ints(_fn), samples=_INTS)
     rule(_fn, on="float complex", lower=_plain(_fn, close=False), samples=_FLOATS)
-rule(operator.mul, on="complex", lower=_plain(operator.mul, close=True), samples=[(1 + 2j, 3 - 1j)])
+def _odd_left(fn: Callable[..., Any], run: Callable[..., Any]) -> Watched:
+    return Watched(fn.__name__, run, _SPELL[fn], close=True, wrong=plain_or_leave,
+                   check="(np.isfinite({out}) & ~(({out} == 0) & np.signbit({out}.real))) | np.isnan({sum})")  # fmt: skip
+
+
+rule(operator.mul, on="complex", lower=_odd_left(operator.mul, np.multiply), samples=[(1 + 2j, 3 - 1j)])
 for _fn in (operator.neg, operator.abs):
     rule(_fn, on="int bool", lower=_ints(_fn), samples=[(3,), (-3,), (-(2**63),)])
     rule(_fn, on="float", lower=_plain(_fn), samples=[(-1.5,), (-0.0,)])
@@ -145,7 +161,7 @@ for _fn in (operator.floordiv, operator.mod):
     rule(_fn, on="float", lower=_plain(_fn, cuts=True), domain=((TRUE, (1,)),), samples=[*_FLOATS, (1.0, 0.0)])
 rule(operator.truediv, on="int bool", lower=_DIVIDE_INTS, domain=((TRUE, (1,)),), samples=[*_INTS, (2**60, 7)])
 rule(operator.truediv, on="float", lower=_plain(operator.truediv), domain=((TRUE, (1,)),), samples=_FLOATS)
-rule(operator.truediv, on="complex", lower=_plain(operator.truediv, close=True), domain=((TRUE, (1,)),),
+rule(operator.truediv, on="complex", lower=_odd_left(operator.truediv, np.true_divide), domain=((TRUE, (1,)),),
      samples=[(1 + 2j, 3 - 1j), (1j, 0j)])  # fmt: skip
 for _fn in (operator.and_, operator.or_, operator.xor):
     rule(_fn, on="int bool", lower=_plain(_fn, cuts=True), samples=_INTS)
@@ -163,7 +179,7 @@ def _power_of_ints(kinds: tuple[Kind | None, ...], kind: Kind) -> Op | None:
 def _power_of_floats(kinds: tuple[Kind | None, ...], kind: Kind) -> Op | None:
     if kind.dtype.kind != "f":
         return None
-    return Watched("pow", np.power, "{0} ** {1}", close=True, wrong=finite_or_leave)
+    return _odd_left(operator.pow, np.power)
 
 
 rule(operator.pow, on="int bool", lower=_power_of_ints, domain=((NOT_NEGATIVE, (1,)),),
@@ -184,7 +200,9 @@ def _numpy_operator(fn: Callable[..., Any]) -> Lower:
         if fn in REACH and kind.dtype.kind in "iu" and fn is not operator.lshift:
             info = np.iinfo(kind.dtype)
             return _within(fn, fn, (int(info.min), int(info.max)), warns=True)
-        return Op(fn.__name__, fn, _SPELL[fn], close=fn is operator.pow, cuts=cuts, warns=True)
+        if fn is operator.pow or (kind.dtype.kind == "c" and fn in (operator.mul, operator.truediv)):
+            return replace(_odd_left(fn, fn), warns=True)
+        return Op(fn.__name__, fn, _SPELL[fn], cuts=cuts, warns=True)
 
     return make
 

@@ -28,7 +28,7 @@ from .code import CALLED_CLASSES, prepare
 from .lane import Captured, Lane, is_lane
 from .paths import Path, frozen
 from .record import Names, Trace, user_line
-from .standins import CALLED, standin_for
+from .standins import CALLED, IDENTITY, standin_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,9 @@ class Holder:
         copy = types.FunctionType(prepare(f.__code__), names, f.__name__, None, cells)
         self.trace.held[key] = copy
         for i, (cell, real) in enumerate(zip(cells, f.__closure__ or (), strict=True)):
+            if f.__code__.co_freevars[i] == "__class__":  # what super() starts from
+                cell.cell_contents = real.cell_contents
+                continue
             try:
                 content = real.cell_contents
             except ValueError:
@@ -138,6 +141,8 @@ class Holder:
 
     def _look_up(self, f: types.FunctionType, path: Path, name: str) -> Any:
         """A global name of a traced copy: the user's own, or a builtin's stand-in."""
+        if name in IDENTITY:
+            return IDENTITY[name]
         plain = name[:-2] if name.endswith("()") else name
         if plain in f.__globals__:
             value = f.__globals__[plain]

@@ -1,13 +1,15 @@
 """A code object in; the code that a traced copy runs out, or the reason why it must not be traced.
 
-Bytecode is only looked at, and one kind of operand changed: where a class such as `int` is called, the traced copy loads
-the name `int()` instead, so that the call can be recorded while `isinstance(x, int)` still sees the class.
+Two things are changed in the bytecode. Where a class such as `int` is called, the traced copy loads the name `int()`
+instead, so that the call can be recorded while `isinstance(x, int)` still sees the class. And `a is b`, which no object
+can intercept, becomes a call wherever a lane value may be on either side.
 """
 
 from __future__ import annotations
 
 import builtins
 import dis
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -44,7 +46,6 @@ def prepare(code: types.CodeType) -> types.CodeType:
 def _prepare(code: types.CodeType, owned: frozenset[str]) -> types.CodeType:
     """`owned`: cells that belong to an enclosing function of the same trace, whose changes end with it."""
     _refuse_stores(code, owned)
-    _refuse_identity(code)
     owned = owned | frozenset(code.co_cellvars)
     constants = tuple(_prepare(c, owned) if isinstance(c, types.CodeType) else c for c in code.co_consts)
     names = list(code.co_names)
@@ -58,7 +59,15 @@ def _prepare(code: types.CodeType, owned: frozenset[str]) -> types.CodeType:
         changed = names.index(called) << 1 | 1
         if changed < 256 and argument < 256:
             raw[offset + 1] = changed
-    return code.replace(co_code=bytes(raw), co_names=tuple(names), co_consts=constants)
+    identities = _identities(code)
+    for offset, inverted in identities:
+        _call_identity(code, raw, names, offset, inverted)
+    return code.replace(
+        co_code=bytes(raw),
+        co_names=tuple(names),
+        co_consts=constants,
+        co_stacksize=code.co_stacksize + (2 if identities else 0),
+    )
 
 
 def _instructions(code: types.CodeType) -> Iterator[tuple[int, int, int]]:
@@ -98,14 +107,54 @@ def _cell_name(code: types.CodeType, names: tuple[str, ...], argument: int) -> s
     return distinct[argument] if argument < len(distinct) else ""
 
 
-def _refuse_identity(code: types.CodeType) -> None:
-    """`a is b` cannot be seen by a lane value, so one side must be plainly no number: None, a class, ..."""
+def _identities(code: types.CodeType) -> list[tuple[int, int]]:
+    """Offsets and operands of `a is b` where neither side is plainly no number (None, a class, a text)."""
+    found = []
     previous: list[Any] = []
     for offset, op, argument in _instructions(code):
         if op == _IS and not any(_never_a_number(code, *loaded) for loaded in previous[-2:]):
-            raise Untraceable("compares by `is`", "compare numbers with ==", _line(code, offset))
+            found.append((offset, argument))
         if dis.opname[op] not in ("CACHE", "PRECALL"):
             previous = [*previous[-1:], (op, argument)]
+    return found
+
+
+def _call_identity(code: types.CodeType, raw: bytearray, names: list[str], offset: int, inverted: int) -> None:
+    """`a is b` becomes a jump to the end of the code, where a function is called with both, and a jump back.
+
+    Both operands are on the stack; the function has to be brought below them.
+    """
+    distance = (len(raw) - offset - 2) // 2
+    name = "is not()" if inverted else "is()"
+    if name not in names:
+        names.append(name)
+    load = names.index(name) << 1 | 1
+    if distance > 255 or load > 255:
+        where = _line(code, offset)
+        raise Untraceable("compares by `is` in a very long function", "compare numbers with ==", where)
+    raw[offset : offset + 2] = bytes((dis.opmap["JUMP_FORWARD"], distance))
+    swaps = (4, 2, 4, 3) if sys.version_info >= (3, 13) else (3, 2, 4)
+    _append(raw, "LOAD_GLOBAL", load)
+    for depth in swaps:
+        _append(raw, "SWAP", depth)
+    if "PRECALL" in dis.opmap:
+        _append(raw, "PRECALL", 2)
+    _append(raw, "CALL", 2)
+    back = (len(raw) - offset) // 2 + _caches("JUMP_BACKWARD")
+    if back > 255:
+        back += 1
+        _append(raw, "EXTENDED_ARG", back >> 8)
+    _append(raw, "JUMP_BACKWARD", back & 255)
+
+
+def _caches(name: str) -> int:
+    """How many words of inline cache follow an instruction."""
+    entries: Any = dis._inline_cache_entries  # type: ignore[attr-defined]
+    return int(entries.get(name, 0) if isinstance(entries, dict) else entries[dis.opmap[name]])
+
+
+def _append(raw: bytearray, name: str, argument: int) -> None:
+    raw += bytes((dis.opmap[name], argument)) + bytes(2 * _caches(name))
 
 
 def _never_a_number(code: types.CodeType, op: int, argument: int) -> bool:

@@ -97,9 +97,14 @@ class Trace:
     def record_operator(self, fn: Callable[..., Any], a: Any, b: Any) -> Any:
         other = b if is_lane(a) else a
         if not is_lane(other) and not isinstance(other, _NUMBERS):
+            lane = a if is_lane(a) else b
             if isinstance(other, np.ndarray):
                 return self.call_plain(fn, (a, b), {})
-            return NotImplemented
+            if not isinstance(lane._up_value, np.generic):
+                return NotImplemented
+            if other is None or isinstance(other, str | bytes):
+                return fn(self._value(a), self._value(b))  # the same for every number
+            return self.call_plain(fn, (a, b), {}) if isinstance(other, list | tuple) else NotImplemented
         return self.record(fn, (a, b))
 
     def record(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -157,6 +162,18 @@ class Trace:
 
     def refuse_write(self, reason: str) -> None:
         raise Untraceable(reason, "return a new value instead", user_line())
+
+    def same(self, a: Any, b: Any) -> bool:
+        """`a is b`, one of them a lane value: only bools (and None, which is no lane) can be told by identity."""
+        values = [self._value(a), self._value(b)]
+        if all(isinstance(v, bool | np.bool_) for v in values):
+            for side in (a, b):
+                if is_lane(side):
+                    self.decide_truth(side)
+            return values[0] is values[1]
+        if any(kind_of(v) is None or isinstance(v, bool | np.bool_) for v in values):
+            return False
+        raise Untraceable("compares numbers by `is`", "compare them with ==", user_line())
 
     # ---- guards
 

@@ -202,6 +202,18 @@ def _convert(cls: type) -> Function:
     return standin
 
 
+def _is(a: Any, b: Any) -> bool:
+    trace = _trace_of((a, b))
+    return a is b if trace is None else bool(trace.same(a, b))
+
+
+def _is_not(a: Any, b: Any) -> bool:
+    return not _is(a, b)
+
+
+IDENTITY: dict[str, Function] = {"is()": _is, "is not()": _is_not}
+"""What `a is b` becomes in a traced copy."""
+
 _REMEDY = "keep side effects out of the mapped function"
 CALLED: dict[type, Function] = {cls: _convert(cls) for cls in (int, float, bool, complex)} | {type: class_of_value}
 """What a class is replaced by where it is called."""
@@ -211,6 +223,8 @@ STANDINS: dict[Any, Any] = {
     builtins.max: _extreme(max, larger),
     builtins.sum: _sum,
     builtins.sorted: _sorted,
+    operator.is_: _is,
+    operator.is_not: _is_not,
     builtins.print: _refused("prints", _REMEDY),
     builtins.open: _refused("opens a file", _REMEDY),
     builtins.input: _refused("asks for input", _REMEDY),
@@ -218,8 +232,6 @@ STANDINS: dict[Any, Any] = {
     builtins.eval: _refused("runs eval()"),
     builtins.compile: _refused("runs compile()"),
     builtins.globals: _refused("calls globals()"),
-    builtins.locals: _refused("calls locals()"),
-    builtins.vars: _refused("calls vars()"),
     builtins.id: _refused("calls id()"),
     builtins.breakpoint: _refused("calls breakpoint()"),
 }
