@@ -54,11 +54,6 @@ def rejected_with_value(x):
     return x + 1
 
 
-def asserted(x):
-    assert x != 211, "not this one"
-    return x
-
-
 def missing_key(x):
     return {211: None}[x - 1 if x > 210 else 211] or x
 
@@ -99,7 +94,6 @@ RAISING = [
     root,
     rejected,
     rejected_with_value,
-    asserted,
     missing_key,
     helper_raises,
     chained,

@@ -36,7 +36,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 FRAMEWORKS = frozenset({"numba", "jax", "tensorflow", "ray", "pandas"})
 
 # (module, what it imports inside a function): why it may. "*" is an import whose name is computed.
-ALLOWED_LAZY: dict[tuple[str, str], str] = {}
+ALLOWED_LAZY: dict[tuple[str, str], str] = {
+    ("upshift.trace.capture", "*"): "runs the import statements of the user's function, as they stand",
+}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import functools
 import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -121,7 +121,6 @@ class Run:
         self.warned: dict[int, int] = {}
         self.grown: list[int] = []
         self.strict = "raise" in np.geterr().values() or any(entry[0] == "error" for entry in warnings.filters)
-        self.spans: dict[int, Span] = {}
 
     # ---- the whole batch
 
@@ -159,13 +158,30 @@ class Run:
             chunk.run(where)
 
 
+@dataclass(slots=True)
+class Band:
+    """Lanes that have answered all guards alike: where they are in the tree, and the values they carry by id.
+
+    `spans` are what is known of the ranges of those values, for these lanes and no others.
+    """
+
+    node: Node | None
+    lanes: Where
+    values: dict[int, Any]
+    spans: dict[int, Span]
+
+    def part(self, index: Column, ids: Iterable[int], node: Node | None) -> Band:
+        """Some of these lanes, with some of their values."""
+        values = {id: _take(self.values[id], index) for id in ids}
+        return Band(node, _pick(self.lanes, index), values, dict(self.spans))
+
+
 class Chunk:
     """The lanes of one chunk on their way through the tree."""
 
     def __init__(self, run: Run, growing: bool) -> None:
         self.of, self.growing = run, growing
         self.flagged = False
-        self.spans: dict[int, Span] = {}
 
     def flag(self, kind: str, flags: int) -> None:
         """NumPy's word that a step divided by zero, overflowed or made a NaN."""
@@ -175,59 +191,56 @@ class Chunk:
         """All lanes at `where`, from the root to their ends."""
         pending = [self._start(where)]
         while pending:
-            node, lanes, values = pending.pop()
-            if node is None:
-                pending += self._untraced(None, None, lanes, values)
+            band = pending.pop()
+            if band.node is None:
+                pending += self._untraced(None, None, band)
                 continue
-            count = _count(lanes)
-            if count * self.of.pace.per_element < 0.5 * STEP_SECONDS * node.weight:
-                self._leave(lanes)
+            if _count(band.lanes) * self.of.pace.per_element < 0.5 * STEP_SECONDS * band.node.weight:
+                self._leave(band.lanes)
                 continue
-            lanes, values = self._steps(node, lanes, values)
-            if _count(lanes):
-                pending += self._end(node, lanes, values)
+            band = self._steps(band.node, band)
+            if _count(band.lanes):
+                pending += self._end(band)
 
-    def _start(self, where: Where) -> tuple[Node | None, Where, dict[int, Any]]:
-        self.spans = {}
+    def _start(self, where: Where) -> Band:
         values: dict[int, Any] = {i: column[where] for i, column in enumerate(self.of.lanes.columns)}
         values.update({id: Const(value) for id, value in self.of.captured.items()})
-        return self.of.tree.root, where, values
+        return Band(self.of.tree.root, where, values, {})
 
     # ---- steps
 
-    def _steps(self, node: Node, lanes: Where, values: dict[int, Any]) -> tuple[Where, dict[int, Any]]:
-        values = dict(values)
+    def _steps(self, node: Node, band: Band) -> Band:
+        values, spans = band.values, band.spans
         for instruction in program_of(node, self.of.exact):
             op = instruction.op
             args = [plain(values[ref]) if type(ref) is int else ref.value for ref in instruction.refs]  # type: ignore[union-attr]
-            leave = None
             if op is None:
                 made = self._once(instruction, args)
                 if made is None:
-                    self._leave(lanes)
-                    return slice(0, 0), values
+                    self._leave(band.lanes)
+                    return Band(node, slice(0, 0), {}, {})
                 values[instruction.out] = made
                 continue
+            leave = None
             self.flagged = False
             if not op.simple:
-                out, leave, span = op.over(args, self._spans_of(instruction, args))
+                out, leave, span = op.over(args, self._spans_of(instruction, args, spans))
                 if span is not None:
-                    self.spans[instruction.out] = span
-                else:
-                    self.spans.pop(instruction.out, None)
+                    spans[instruction.out] = span
             else:
-                self.spans.pop(instruction.out, None)  # of another branch, where the same id was another value
                 out = op.run(*args) if instruction.into is None else op.run(*args, out=values[instruction.into])
             if self.flagged and op.warns:
-                leave = self._warned(instruction, lanes, out, args, leave)
+                leave = self._warned(instruction, band.lanes, out, args, leave)
             values[instruction.out] = out
             for id in instruction.dead:
                 values.pop(id, None)
             if leave is not None:
-                lanes, values = self._part(lanes, values, leave)
-                if not _count(lanes):
+                self._leave(_pick(band.lanes, np.flatnonzero(leave)))
+                band = band.part(np.flatnonzero(~leave), values, node)
+                values, spans = band.values, band.spans
+                if not _count(band.lanes):
                     break
-        return lanes, values
+        return band
 
     def _once(self, instruction: Instruction, args: list[Any]) -> Const | None:
         """A step on captured values, by Python; None where it is no longer what it was: then the plain function decides."""
@@ -239,125 +252,112 @@ class Chunk:
             return None
         return Const(value)
 
-    def _spans_of(self, instruction: Instruction, args: list[Any]) -> Callable[[int, bool], Span]:
+    def _spans_of(
+        self, instruction: Instruction, args: list[Any], spans: dict[int, Span]
+    ) -> Callable[[int, bool], Span]:
         def span(i: int, tight: bool) -> Span:
             arg, ref = args[i], instruction.refs[i]
             if not isinstance(arg, np.ndarray):
                 return arg, arg
-            known = self.spans.get(ref) if isinstance(ref, int) else None
+            known = spans.get(ref) if isinstance(ref, int) else None
             if known is None or tight:
                 known = (0, 0) if not arg.size else (arg.min().item(), arg.max().item())
                 if isinstance(ref, int):
-                    self.spans[ref] = known
+                    spans[ref] = known
             return known
 
         return span
 
-    def _part(self, lanes: Where, values: dict[int, Any], leave: Column) -> tuple[Where, dict[int, Any]]:
-        """Lanes that belong to the plain function go; the others stay."""
-        stay = np.flatnonzero(~leave)
-        self._leave(_pick(lanes, np.flatnonzero(leave)))
-        return _pick(lanes, stay), {id: _take(value, stay) for id, value in values.items()}
-
     def _leave(self, lanes: Where) -> None:
-        self.of.left.append(np.arange(lanes.start, lanes.stop) if isinstance(lanes, slice) else lanes)
+        self.of.left.append(_index(lanes))
 
     def _warned(self, instruction: Instruction, lanes: Where, out: Any, args: list[Any], leave: Column | None) -> Any:
         """The loop would warn here. One such lane is run by the plain function for its warning, or all if that raises."""
-        odd = ~np.isfinite(out) if out.dtype.kind in "fc" else np.ones(out.shape, bool)
-        for arg in args:
-            odd = odd & (np.isfinite(arg) | (np.isnan(out) & ~np.isnan(arg)) if out.dtype.kind in "fc" else np.equal(args[-1], 0))
+        if out.dtype.kind in "fc":
+            odd = ~np.isfinite(out)
+            for arg in args:
+                odd = odd & (np.isfinite(arg) | (np.isnan(out) & ~np.isnan(arg)))
+        else:
+            odd = np.broadcast_to(np.equal(args[-1], 0), out.shape)
         if not odd.any():
             return leave
         if self.of.strict:
             return odd if leave is None else odd | leave
         first = np.flatnonzero(odd)[:1]
-        self.of.warned.setdefault(id(instruction.step), int(_index(_pick(lanes, first))[0]))
+        self.of.warned.setdefault(id(instruction.step), int(_pick(lanes, first)[0]))
         return leave
 
     # ---- ends
 
-    def _end(self, node: Node, lanes: Where, values: dict[int, Any]) -> list[Any]:
-        end = node.end
+    def _end(self, band: Band) -> list[Band]:
+        assert band.node is not None
+        end = band.node.end
         if isinstance(end, Leaf):
-            self._write(end, lanes, values)
+            self._write(end, band)
             return []
         if isinstance(end, Raises) or end is None:
-            self._leave(lanes)
+            self._leave(band.lanes)
             return []
-        answers = values[end.ref]
+        answers = band.values[end.ref]
         if isinstance(answers, Const):
             answer = bool(answers.value) if end.mode == "truth" else value_key(answers.value)
-            return self._enter(end, answer, lanes, values)
-        if end.mode == "truth":
-            return self._split(end, answers, lanes, values)
-        return self._by_value(end, answers, lanes, values)
+            return self._enter(end, answer, band)
+        return self._split(end, answers, band) if end.mode == "truth" else self._by_value(end, answers, band)
 
-    def _write(self, leaf: Leaf, lanes: Where, values: dict[int, Any]) -> None:
-        found = [plain(values[ref]) if isinstance(ref, int) else ref.value for ref in leaf.refs]
+    def _write(self, leaf: Leaf, band: Band) -> None:
+        found = [plain(band.values[ref]) if isinstance(ref, int) else ref.value for ref in leaf.refs]
         kinds = [k if not (type(v) is int and not fits_int64(v)) else None for k, v in zip(leaf.kinds, found, strict=True)]
-        self.of.store.write(leaf, found, kinds, lanes)
+        self.of.store.write(leaf, found, kinds, band.lanes)
 
-    def _split(self, guard: Guard, truth: Column, lanes: Where, values: dict[int, Any]) -> list[Any]:
+    def _split(self, guard: Guard, truth: Column, band: Band) -> list[Band]:
         yes = int(np.count_nonzero(truth))
         if yes == len(truth):
-            return self._enter(guard, True, lanes, values)
+            return self._enter(guard, True, band)
         if yes == 0:
-            return self._enter(guard, False, lanes, values)
-        made = []
-        for answer, index in ((True, np.flatnonzero(truth)), (False, np.flatnonzero(~truth))):
-            made += self._enter(guard, answer, lanes, values, index)
-        return made
+            return self._enter(guard, False, band)
+        made = self._enter(guard, True, band, np.flatnonzero(truth))
+        return made + self._enter(guard, False, band, np.flatnonzero(~truth))
 
-    def _by_value(self, guard: Guard, column: Column, lanes: Where, values: dict[int, Any]) -> list[Any]:
+    def _by_value(self, guard: Guard, column: Column, band: Band) -> list[Band]:
+        assert guard.kind is not None
         bits = column.view(f"u{column.itemsize}") if column.dtype.kind in "fmM" else column
         _, firsts, inverse, counts = np.unique(bits, return_index=True, return_inverse=True, return_counts=True)
-        made: list[Any] = []
+        made: list[Band] = []
         order = np.argsort(inverse, kind="stable")
         ends = np.cumsum(counts)
-        assert guard.kind is not None
         for i, first in enumerate(firsts):
-            index = order[ends[i] - counts[i] : ends[i]]
             answer = value_key(guard.kind.scalars(column[first : first + 1])[0])
-            made += self._enter(guard, answer, lanes, values, index)
+            made += self._enter(guard, answer, band, order[ends[i] - counts[i] : ends[i]])
         return made
 
-    def _enter(
-        self, guard: Guard, answer: Any, lanes: Where, values: dict[int, Any], index: Column | None = None
-    ) -> list[Any]:
+    def _enter(self, guard: Guard, answer: Any, band: Band, index: Column | None = None) -> list[Band]:
         """Lanes go on to the child for their answer; only what the child needs goes with them."""
         child = guard.children.get(answer)
-        lanes = lanes if index is None else _pick(lanes, index)
         if child is None:
-            known = values if index is None else {id: _take(v, index) for id, v in values.items()}
-            return self._untraced(guard, answer, lanes, known)
-        kept = {id: values[id] for id in child.needs}
+            return self._untraced(guard, answer, band if index is None else band.part(index, band.values, None))
         if index is not None:
-            kept = {id: _take(value, index) for id, value in kept.items()}
-        return [(child, lanes, kept)]
+            return [band.part(index, child.needs, child)]
+        return [Band(child, band.lanes, {id: band.values[id] for id in child.needs}, band.spans)]
 
-    def _untraced(self, guard: Guard | None, answer: Any, lanes: Where, values: dict[int, Any]) -> list[Any]:
+    def _untraced(self, guard: Guard | None, answer: Any, band: Band) -> list[Band]:
         """Nobody has been here: trace one of these lanes if that pays, else leave them to the plain function."""
         run = self.of
         if not self.growing:
-            run.deferred.append(_index(lanes))
+            run.deferred.append(_index(band.lanes))
             return []
-        count = _count(lanes)
+        waiting = _count(band.lanes)
         if guard is not None:
-            waiting = guard.waiting.get(answer, 0) + count
+            waiting += guard.waiting.get(answer, 0)
             guard.waiting[answer] = waiting
-        worth = count * run.pace.per_element if guard is None else waiting * run.pace.per_element
-        if run.pace.allowance <= 0 or worth < TRACE_SECONDS:
-            self._leave(lanes)
-            return []
         before = run.tree.sharpened
-        if not self._grow(lanes):
-            self._leave(lanes)
+        pays = run.pace.allowance > 0 and waiting * run.pace.per_element >= TRACE_SECONDS
+        if not pays or not self._grow(band.lanes):
+            self._leave(band.lanes)
             return []
         child = run.tree.root if guard is None else guard.children.get(answer)
-        if child is not None and child.needs <= values.keys() and run.tree.sharpened == before:
-            return [(child, lanes, values)]
-        return [self._start(_index(lanes))]
+        if child is not None and child.needs <= band.values.keys() and run.tree.sharpened == before:
+            return [Band(child, band.lanes, band.values, band.spans)]
+        return [self._start(_index(band.lanes))]
 
     def _grow(self, lanes: Where) -> bool:
         run = self.of

@@ -67,11 +67,13 @@ class Holder:
 
     def hold(self, value: Any, path: Path) -> Any:
         """What the traced copy sees in place of `value`, found at `path`."""
-        key = id(value), path
-        if key not in self.trace.held:
-            self.trace.held[key] = made = self._make(value, path, key)
-            return made
-        return self.trace.held[key]
+        if kind_of(value) is not None or isinstance(value, (np.ndarray, *PLAIN)):
+            return self._make(value, path)
+        if id(value) in self.trace.held:
+            self._note(path, "same", value)
+        else:
+            self.trace.held[id(value)] = self._make(value, path)
+        return self.trace.held[id(value)]
 
     def _note(self, path: Path, mode: str, expected: Any, id: int = 0) -> int:
         captures = self.trace.tree.captures
@@ -83,7 +85,7 @@ class Holder:
             captures[path] = self.trace.captures[path]  # ids of inputs must not be given twice
         return fresh
 
-    def _make(self, value: Any, path: Path, key: Any) -> Any:
+    def _make(self, value: Any, path: Path) -> Any:
         cls = type(value)
         kind = kind_of(value)
         if kind is not None and cls is not complex:
@@ -94,14 +96,14 @@ class Holder:
             self._note(path, "equal", frozen(value))
             return value
         if isinstance(value, types.FunctionType):
-            return self._function(value, path, key)
+            return self._function(value, path)
         if isinstance(value, type):
             return self._class(value, path)
         if isinstance(value, types.ModuleType):
             return self._module(value, path)
         if cls in (list, tuple, dict, set, frozenset, collections.deque, collections.defaultdict, collections.Counter):
             return self._container(value, path)
-        return self._callable(value, path, key)
+        return self._callable(value, path)
 
     def _input(self, value: Any, path: Path, kind: Any) -> Lane:
         if type(value) is int and not -(2**63) <= value < 2**63:
@@ -110,7 +112,7 @@ class Holder:
         id = self._note(path, "input", kind, 1)
         return (Captured if isinstance(value, np.ndarray) else Lane)(value, id, self.trace, uniform=True)
 
-    def _function(self, f: types.FunctionType, path: Path, key: Any) -> Any:
+    def _function(self, f: types.FunctionType, path: Path) -> Any:
         self._note(path, "code", f.__code__)
         if _is_left_alone(f.__module__ or ""):
             return f
@@ -122,7 +124,7 @@ class Holder:
         dict.__setitem__(names, "__builtins__", _BUILTINS | {"__import__": functools.partial(self._import, path)})
         dict.__setitem__(names, "__name__", f.__module__)
         copy = types.FunctionType(prepare(f.__code__), names, f.__name__, None, cells)
-        self.trace.held[key] = copy
+        self.trace.held[id(f)] = copy
         for i, (cell, real) in enumerate(zip(cells, f.__closure__ or (), strict=True)):
             if f.__code__.co_freevars[i] == "__class__":  # what super() starts from
                 cell.cell_contents = real.cell_contents
@@ -183,16 +185,17 @@ class Holder:
         body |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "_up_original": cls, **more}
         if "__slots__" in vars(cls):
             body["__slots__"] = () if not more else ("_up_real",)
-        return type(cls)(cls.__name__, (cls,), body)
+        meta = CopiedABC if isinstance(cls, abc.ABCMeta) else Copied
+        return meta(cls.__name__, (cls,), body)
 
     def _member(self, member: Any, path: Path) -> Any:
         if isinstance(member, types.FunctionType):
-            return self._function(member, path, (id(member), path))
+            return self._function(member, path)
         if isinstance(member, staticmethod | classmethod):
             inner = member.__func__
-            return type(member)(self._function(inner, path, (id(inner), path))) if _is_function(inner) else None
+            return type(member)(self._function(inner, path)) if _is_function(inner) else None
         if isinstance(member, property):
-            made = [self._function(g, (*path, ("property", i)), (id(g), path)) if _is_function(g) else g
+            made = [self._function(g, (*path, ("property", i))) if _is_function(g) else g
                     for i, g in enumerate((member.fget, member.fset, member.fdel))]  # fmt: skip
             return property(*made)
         if kind_of(member) is not None:
@@ -223,11 +226,11 @@ class Holder:
             return HeldList(held) if type(value) is list else tuple(held)
         return self._opaque(value)
 
-    def _callable(self, value: Any, path: Path, key: Any) -> Any:
+    def _callable(self, value: Any, path: Path) -> Any:
         """Everything else: what can be called, and instances of the user's classes."""
         if isinstance(value, types.MethodType):
             self._note(path, "type", types.MethodType)
-            inner = self._function(value.__func__, (*path, ("attr", "__func__")), (id(value.__func__), path))
+            inner = self._function(value.__func__, (*path, ("attr", "__func__")))
             return types.MethodType(inner, self.hold(value.__self__, (*path, ("attr", "__self__"))))
         if isinstance(value, functools.partial):
             self._note(path, "type", functools.partial)
@@ -295,6 +298,23 @@ class Holder:
     def _opaque(self, value: Any) -> NoReturn:
         name = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
         raise Untraceable(f"uses a captured {name}, which Upshift cannot see into", where=user_line())
+
+
+class Copied(type):
+    """The class of copied classes: what is an instance of the user's class is one of the copy."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls._up_original)  # type: ignore[attr-defined]
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls._up_original)  # type: ignore[attr-defined]
+
+
+class CopiedABC(abc.ABCMeta):
+    """The same, of abstract classes."""
+
+    __instancecheck__ = Copied.__instancecheck__  # type: ignore[assignment]
+    __subclasscheck__ = Copied.__subclasscheck__  # type: ignore[assignment]
 
 
 class HeldModule(types.ModuleType):
