@@ -5,9 +5,10 @@
 array([2., 9.])
 """
 
-from .api import map
+from .api import explain, map, source
+from .plan.explanation import Explanation
 from .config import config
 from .errors import GearRefused, LengthError, Refusal, UpshiftError
 
 __version__ = "0.1.0"
-__all__ = ["GearRefused", "LengthError", "Refusal", "UpshiftError", "config", "map"]
+__all__ = ["Explanation", "GearRefused", "LengthError", "Refusal", "UpshiftError", "config", "explain", "map", "source"]

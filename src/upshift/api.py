@@ -10,11 +10,15 @@ from typing import Any
 from .columns.inputs import common_length, elements_of
 from .columns.outputs import empty, stack
 from .config import settings
-from .errors import UpshiftError
+from .emit import source_of
+from .errors import GearRefused, Refusal, UpshiftError
 from .gears.job import Job
 from .gears.loop import OnError, check_policy, run_loop
-from .plan.memory import MEMORY, QUICK_SECONDS, key_of, kind_of_column
-from .plan.shift import run_best, run_in
+from .gears.numpy import Pace
+from .plan.explanation import Explanation
+from .plan.explanation import explain as explain_job
+from .plan.memory import MEMORY, QUICK_SECONDS, Known, key_of, kind_of_column
+from .plan.shift import batch, run_best, run_in
 
 GEARS = ("loop", "numpy")
 
@@ -71,6 +75,46 @@ def _map(f: Any, xs: tuple[Any, ...], on_error: OnError, gear: str | None, exact
     return run_in(gear, job, known, on_error) if gear else run_best(job, known, on_error)
 
 
+def explain(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) -> Explanation:
+    """Which gear runs `f` over `xs`, what each gear costs, and why one refuses: as text, and in fields.
+
+    >>> import upshift as up
+    >>> explanation = up.explain(lambda x: print(x), [1.0, 2.0])
+    >>> explanation.gear, explanation.refusals["numpy"].reason
+    ('loop', 'prints')
+    """
+    job, known = _remembered(f, xs, shared, exact)
+    return explain_job(job, known)
+
+
+def source(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) -> str:
+    """The batched program as a readable NumPy function `batched(f, *columns)`, whose result is `map`'s.
+
+    >>> import upshift as up
+    >>> text = up.source(lambda x: x * x + 1, [1.0, 2.0])
+    >>> namespace = {}
+    >>> exec(text, namespace)
+    >>> namespace["batched"](lambda x: x * x + 1, [1.0, 2.0])
+    array([2., 5.])
+    """
+    job, known = _remembered(f, xs, shared, exact)
+    if job.n == 0:
+        raise UpshiftError("an empty batch has no source: pass some elements")
+    made = batch(job, known, Pace(1e9, 1e9))
+    if isinstance(made, Refusal):
+        raise GearRefused(made)
+    lanes = job.groups()[0].lanes
+    if len(job.groups()) > 1 or lanes is None:
+        raise GearRefused(Refusal("numpy", "elements are of several kinds; there is one source for each"))
+    tree, _ = known.tree(lanes, f, shared)
+    return source_of(tree, f, tuple(shared), exact)
+
+
+def _remembered(f: Any, xs: tuple[Any, ...], shared: dict[str, Any], exact: bool) -> tuple[Job, Known]:
+    job = make_job(f, xs, shared, exact)
+    return job, MEMORY.recall(*key_of(f, job.columns, shared))
+
+
 def make_job(f: Any, xs: tuple[Any, ...], shared: dict[str, Any], exact: bool) -> Job:
     """Arguments of `map` -> a job."""
     if not xs:
@@ -83,5 +127,5 @@ def _annotation(f: Any) -> Any:
     try:
         annotation = inspect.signature(f, eval_str=True).return_annotation
     except (TypeError, ValueError, NameError):
-        return None if False else float
+        return float
     return float if annotation is inspect.Signature.empty else annotation

@@ -27,7 +27,8 @@ from upshift.emit.runtime import attribute, columns_of, finish, inside, method, 
 
 
 def batched(f, {arguments}):
-    n, ({inputs}) = columns_of({columns})
+    columns = ({columns},)
+    n, ({inputs}) = columns_of(*columns)
     at, done = np.arange(n), []
 '''
 
@@ -35,10 +36,11 @@ def batched(f, {arguments}):
 class Writer:
     """Writes one tree, node by node; names are given once, so that a line means the same wherever it stands."""
 
-    def __init__(self, tree: Tree, f: Callable[..., Any], arguments: list[str], shared: Sequence[str]) -> None:
+    def __init__(self, tree: Tree, f: Callable[..., Any], arguments: list[str], shared: Sequence[str], exact: bool) -> None:
+        self.exact = exact
         self.tree, self.f, self.arguments, self.shared = tree, f, arguments, shared
         self.lines: list[str] = []
-        self.used: set[str] = {"f", "n", "at", "done", "np", "math", "inf", "nan", *arguments}
+        self.used: set[str] = {"f", "n", "at", "done", "columns", "np", "math", "inf", "nan", *arguments}
         self.uniforms = {s.out for node in tree.nodes() for s in node.steps if s.op is None}
 
     def write(self) -> str:
@@ -58,7 +60,7 @@ class Writer:
             inputs=", ".join(inputs) + ",",
             columns=columns,
         )
-        return head + "\n".join([*self.lines, f"    return finish(f, ({columns},), done{shared})", ""])
+        return head + "\n".join([*self.lines, f"    return finish(f, columns, done{shared})", ""])
 
     def _inputs(self) -> list[str]:
         """A name for every leaf of the arguments: the argument's own where it is one number."""
@@ -93,7 +95,7 @@ class Writer:
             names = dict(names)
             later = self._later(node)
             for i, step in enumerate(node.steps):
-                at = self._step(step, step.out in node.sharp, at, names, later[i])
+                at = self._step(step, self.exact or step.out in node.sharp, at, names, later[i])
             pending += reversed(self._end(node, at, names))
 
     def _later(self, node: Node) -> list[set[int]]:
@@ -225,7 +227,7 @@ def name_of_function(f: Any) -> str:
     return getattr(f, "__name__", None) or type(f).__name__
 
 
-def source_of(tree: Tree, f: Callable[..., Any], shared: Sequence[str]) -> str:
+def source_of(tree: Tree, f: Callable[..., Any], shared: Sequence[str], exact: bool = False) -> str:
     """The tree as a function `batched(f, *columns)`."""
     count = len(tree.form.children)
     try:
@@ -233,6 +235,6 @@ def source_of(tree: Tree, f: Callable[..., Any], shared: Sequence[str]) -> str:
     except (TypeError, ValueError):
         names = []
     names = names if len(names) >= count and all(n.isidentifier() for n in names) else []
-    taken = {"f": "f_", "n": "n_", "at": "at_", "done": "done_", "np": "np_"}
+    taken = {name: f"{name}_" for name in ("f", "n", "at", "done", "columns", "np", "math", "operator", "inf", "nan")}
     arguments = [taken.get(n, n) for n in names[:count]] or [f"x{i}" if count > 1 else "x" for i in range(count)]
-    return Writer(tree, f, arguments, shared).write()
+    return Writer(tree, f, arguments, shared, exact).write()

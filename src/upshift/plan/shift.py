@@ -48,7 +48,7 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
     """The job in the gear that is expected to be fastest; a new function starts in the loop."""
     costs, skips = known.costs, on_error == "skip"
     began = time.perf_counter()
-    if known.trees and _batch_pays(job, known):
+    if known.trees and batch_pays(job, known):
         made = batch(job, known, _pace(known, job.n))
         if isinstance(made, Batched):
             result = conclude(job.n, [_plain(job, made, on_error)], made.pieces, skips)
@@ -72,7 +72,7 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
     return conclude(job.n, [(slice(0, job.n), results)], [], skips)
 
 
-def _batch_pays(job: Job, known: Known) -> bool:
+def batch_pays(job: Job, known: Known) -> bool:
     batched = known.costs.batched.predict(job.n)
     loop = known.costs.loop_rate * job.n
     if known.refusal is not None and job.n < known.retry_above:
@@ -92,7 +92,7 @@ def _prefix(job: Job, known: Known, on_error: OnError) -> list[Any]:
     traced = known.refusal is not None and job.n < known.retry_above
     block = 8
     while len(results) < job.n:
-        if traced or (known.costs.batched.seen and not _batch_pays(job, known)):
+        if traced or (known.costs.batched.seen and not batch_pays(job, known)):
             block = job.n
         done = len(results)
         results += _timed_loop(job.part(done, done + block), known, on_error, done)
