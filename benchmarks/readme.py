@@ -15,9 +15,11 @@ VERDICTS = {True: "✅", False: "❌", None: "·"}
 def make_block(rows: list[Row]) -> str:
     checks = "\n".join(show_figure(figure) for figure in figures(rows))
     return f"""{START}
-Times the speed of the Python loop in steady state, all contenders in one run, NumPy arrays in and out
-({show_machine()}). `-`: a call takes over 2 s; `x`: the contender refuses; `~`: the loop's time is
-scaled up from a smaller size. Made by `make bench`.
+Speed in steady state as a multiple of the Python loop's, all contenders in one run, NumPy arrays in and out.
+{show_machine()}. Made by `make bench`.
+
+`-`: one call takes over 2 s. `x`: the contender refuses the function. Empty: there is no such version of it.
+`~`: the loop takes over 2 s, its time is scaled up from a smaller size.
 
 {markdown(rows)}
 

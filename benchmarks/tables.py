@@ -51,14 +51,16 @@ def show_machine() -> str:
 
 
 def speed(row: Row | None, loop: Row | None, first: bool = False) -> str:
-    """How many times the loop's speed; '-' where it was not tried, 'x' where it cannot."""
-    if row is None or loop is None or row.status == "slow":
+    """How many times the loop's speed; '-' where it takes too long, 'x' where it fails."""
+    if row is None or loop is None:
+        return ""
+    if row.status == "slow":
         return "-"
     if row.status in ("failed", "wrong"):
         return {"failed": "x", "wrong": "wrong"}[row.status]
     mine, theirs = (row.first, loop.first) if first else (row.steady, loop.steady)
     if mine is None or theirs is None:
-        return "-"
+        return ""
     return ("~" if loop.status == "estimated" else "") + show_ratio(theirs / mine)
 
 
@@ -104,7 +106,7 @@ def markdown(rows: list[Row]) -> str:
                 continue
             time = ("~" if loop.status == "estimated" else "") + show_time(loop.steady)
             cells = [speed(found.get((case, "array", size, name)), loop) for name in names]
-            if names and cells[0] not in ("-", "x", "wrong"):
+            if names and cells[0] not in ("", "-", "x", "wrong"):
                 cells[0] = f"**{cells[0]}**"
             listed = speed(found.get((case, "list", size, UPSHIFT)), found.get((case, "list", size, LOOP)))
             lines.append([title, show_size(size), time, *cells, listed])

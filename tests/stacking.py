@@ -123,7 +123,7 @@ def dtype_of(number: Any) -> np.dtype[Any]:
 def stack_numbers(results: list[Any]) -> Any:
     if any(is_wide(r) for r in results) and all(type(r) in (int, bool) for r in results):
         out = np.empty(len(results), dtype=object)
-        out[:] = results
+        out[:] = [int(r) for r in results]
         return out
     try:
         dtype = np.result_type(*{dtype_of(r) for r in results})

@@ -171,7 +171,7 @@ def test_no_import_goes_upward() -> None:
 def test_no_import_is_hidden() -> None:
     complain(
         f"{i.place}: {i.importer} imports {i.imported} out of sight: "
-        "move it to the top, or add it to ALLOWED_LAZY with the reason"
+        f"{'' if i.framework else 'move it to the top, or '}add it to ALLOWED_LAZY with the reason"
         for i in IMPORTS
         if i.lazy and (i.internal or i.framework or i.imported == "*") and i.key not in ALLOWED_LAZY
     )

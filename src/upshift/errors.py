@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from dataclasses import dataclass
+from typing import Any
 
 
 class UpshiftError(Exception):
@@ -54,3 +57,27 @@ class Leave(Signal):
 
 class OverBudget(Signal):
     """The trace became longer than it is worth."""
+
+
+def name_element(error: Exception, i: int, row: tuple[Any, ...]) -> None:
+    """Add to an error which element it came from, and where."""
+    if getattr(error, "upshift_element", None) is not None:
+        return  # named already, by a map inside the function
+    value = _shortened(row[0]) if len(row) == 1 else "(" + ", ".join(map(_shortened, row)) + ")"
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = os.path.dirname(__file__)
+    inner = [f for f in frames if not f.filename.startswith(ours)]
+    at = f"    {inner[-1].filename}:{inner[-1].lineno} in {inner[-1].name}" if inner else ""
+    try:
+        error.add_note(f"element {i}: {value}{at}")
+        error.upshift_element = i  # type: ignore[attr-defined]
+    except AttributeError:
+        pass  # an exception that takes no attributes
+
+
+def _shortened(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception as error:  # a broken __repr__ must not hide the real error
+        text = f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
+    return text if len(text) <= 80 else f"{text[:60]}...{text[-17:]}"

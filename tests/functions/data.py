@@ -52,6 +52,8 @@ FLOAT_LIST = one("floats", _ordinary.tolist())
 FLOAT32 = one("float32", _ordinary.astype(np.float32))
 NASTY_FLOAT64 = one("nasty float64", np.array(_nasty))
 NASTY_FLOAT_LIST = one("nasty floats", _nasty)
+with np.errstate(all="ignore"):
+    NASTY_FLOAT32 = one("nasty float32", np.array(_nasty).astype(np.float32))
 HALVES = one("halves", np.array(_half))
 HALF_LIST = one("half floats", _half)
 WHOLES = one("whole floats", _whole)
@@ -64,9 +66,9 @@ EMPTY = one("empty float64", np.empty(0))
 EMPTY_LIST = one("empty list", [])
 FLOATS = (
     FLOAT64, FLOAT_LIST, FLOAT32, NASTY_FLOAT64, NASTY_FLOAT_LIST, HALVES, HALF_LIST, WHOLES, BACKWARDS,
-    EVERY_THIRD, READ_ONLY, SINGLE, SINGLE_LIST, EMPTY, EMPTY_LIST,
+    NASTY_FLOAT32, EVERY_THIRD, READ_ONLY, SINGLE, SINGLE_LIST, EMPTY, EMPTY_LIST,
 )  # fmt: skip
-FEW_FLOATS = (FLOAT64, FLOAT_LIST, FLOAT32, NASTY_FLOAT64, NASTY_FLOAT_LIST)
+FEW_FLOATS = (FLOAT64, FLOAT_LIST, FLOAT32, NASTY_FLOAT64, NASTY_FLOAT_LIST, NASTY_FLOAT32)
 
 # -- ints ---------------------------------------------------------------------------------------------------
 _ints = _rng.integers(-50, 51, COUNT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,11 +76,13 @@ class Lanes:
     form: Form
     columns: tuple[Column, ...]
     kinds: tuple[Kind, ...]
+    fresh: tuple[bool, ...] = ()
+    """For every argument, whether the loop makes each element anew, so that a function may change it."""
 
     @property
     def signature(self) -> tuple[Any, ...]:
         """What a tree is traced for: the same signature, the same steps."""
-        return self.form, self.kinds
+        return self.form, self.kinds, self.fresh
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +96,21 @@ class Group:
 
 def lanes_of(columns: Sequence[Elements]) -> list[Group]:
     """Rows of arguments, grouped so that every group is homogeneous columns of numbers."""
+    fresh = tuple(isinstance(column, Records | np.ndarray | range) for column in columns)
     try:
-        return [Group(None, _join([_homogeneous(column) for column in columns]))]
+        return [Group(None, replace(_join([_homogeneous(column) for column in columns]), fresh=fresh))]
     except _Mixed:
         pass
     signatures: dict[Any, list[int]] = {}
     for i, row in enumerate(zip(*columns, strict=True)):
         signatures.setdefault(tuple(_signature(element) for element in row), []).append(i)
-    return [_group(columns, np.array(index)) for index in signatures.values()]
+    return [_group(columns, np.array(index), fresh) for index in signatures.values()]
 
 
-def _group(columns: Sequence[Elements], index: Column) -> Group:
+def _group(columns: Sequence[Elements], index: Column, fresh: tuple[bool, ...]) -> Group:
     try:
-        return Group(index, _join([_homogeneous(_take(column, index)) for column in columns]))
+        lanes = _join([_homogeneous(_take(column, index)) for column in columns])
+        return Group(index, replace(lanes, fresh=fresh))
     except _Mixed as mixed:
         return Group(index, None, str(mixed))
 

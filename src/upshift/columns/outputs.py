@@ -193,10 +193,10 @@ def _numbers(n: int, pieces: Sequence[Placed]) -> Column | None:
         if found is None:
             return None
         kinds |= found
-    dtype = promote(kinds)
+    dtype = promote(kinds) if kinds else np.dtype(np.float64)
     if dtype is None:
         return None
-    if len(pieces) == 1 and isinstance(pieces[0][1], Numbers) and pieces[0][0] == slice(None):
+    if len(pieces) == 1 and isinstance(pieces[0][1], Numbers) and isinstance(pieces[0][0], slice):
         return pieces[0][1].column
     out = np.empty(n, dtype)
     try:
@@ -210,7 +210,7 @@ def _numbers(n: int, pieces: Sequence[Placed]) -> Column | None:
 def _exact_ints(n: int, pieces: Sequence[Placed]) -> Column:
     out = np.empty(n, object)
     for lanes, piece in pieces:
-        out[lanes] = np.array([int(number) for number in piece.objects()], dtype=object)
+        out[lanes] = np.array(piece.objects(), dtype=object)
     return out
 
 

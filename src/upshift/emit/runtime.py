@@ -12,6 +12,7 @@ from ..columns.forms import Form, flatten
 from ..columns.inputs import common_length, elements_of, lanes_of
 from ..columns.kinds import BOOL, COMPLEX, FLOAT, INT, Column, Kind, kind_of_dtype
 from ..columns.outputs import Numbers, Objects, Piece, Placed, Same, gather, piece_of
+from ..errors import name_element
 from ..rules import per_lane as each_lane
 from ..trace import call_of
 
@@ -76,7 +77,14 @@ def finish(f: Callable[..., Any], columns: tuple[Any, ...], done: list[Any], **s
             form, leaves = _flat(value)
             made = iter([_leaf(v, _kind(k), len(at)) for v, k in zip(leaves, kinds.split(), strict=True)])
             pieces.append((at, piece_of(form, made, len(at))))
-    plain = [f(*(column[i] for column in elements), **shared) for i in np.flatnonzero(rest).tolist()]
+    plain = []
+    for i in np.flatnonzero(rest).tolist():
+        row = tuple(column[i] for column in elements)
+        try:
+            plain.append(f(*row, **shared))
+        except Exception as error:
+            name_element(error, i, row)
+            raise
     if plain:
         pieces.append((np.flatnonzero(rest), Objects(plain)))
     return gather(n, pieces)

@@ -22,6 +22,7 @@ HEAD = '''"""{title}
 import cmath, math, operator
 
 import numpy as np
+import upshift
 from numpy import inf, nan
 from upshift.emit.runtime import attribute, columns_of, finish, inside, method, only, per_lane, record
 

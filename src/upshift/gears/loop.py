@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..columns.inputs import Elements, Records
+from ..errors import name_element
 
 OnError = str | tuple[str, Any]
 SKIPPED = object()
@@ -60,27 +60,3 @@ def call_one(call: Callable[..., Any], row: tuple[Any, ...], i: int, on_error: O
         if on_error == "return":
             return error
         return SKIPPED if on_error == "skip" else on_error[1]
-
-
-def name_element(error: Exception, i: int, row: tuple[Any, ...]) -> None:
-    """Add to an error which element it came from, and where."""
-    if getattr(error, "upshift_element", None) is not None:
-        return  # named already, by a map inside the function
-    value = _shortened(row[0]) if len(row) == 1 else "(" + ", ".join(map(_shortened, row)) + ")"
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = __file__.rsplit("/", 2)[0]
-    inner = [f for f in frames if not f.filename.startswith(ours)]
-    at = f"    {inner[-1].filename}:{inner[-1].lineno} in {inner[-1].name}" if inner else ""
-    error.add_note(f"element {i}: {value}{at}")
-    try:
-        error.upshift_element = i  # type: ignore[attr-defined]
-    except AttributeError:
-        pass  # an exception class with __slots__; the note says it
-
-
-def _shortened(value: Any) -> str:
-    try:
-        text = repr(value)
-    except Exception as error:  # a broken __repr__ must not hide the real error
-        text = f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
-    return text if len(text) <= 80 else f"{text[:60]}...{text[-17:]}"

@@ -42,6 +42,11 @@ def on_floats(fn: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args: fn(*map(as_float, args))
 
 
+def as_floats(spell: str) -> str:
+    """The same source on the doubles of its arguments."""
+    return spell.replace("{0}", "np.asarray({0}, float)").replace("{1}", "np.asarray({1}, float)")
+
+
 def maths(
     fn: Callable[..., Any],
     batched: np.ufunc,
@@ -58,10 +63,10 @@ def maths(
         if len(kinds) != batched.nin:  # one more would be taken for `out`
             return None
         doubles = all(k is not None and k.dtype == np.float64 for k in kinds)
-        run = batched if doubles else on_floats(batched)
+        run, text = (batched, spell) if doubles else (on_floats(batched), as_floats(spell))
         if overflows:
-            return Watched(fn.__name__, run, spell, close=close, wrong=finite_or_leave)
-        return Op(fn.__name__, run, spell, close=close)
+            return Watched(fn.__name__, run, text, close=close, wrong=finite_or_leave)
+        return Op(fn.__name__, run, text, close=close)
 
     rule(fn, on="any", lower=make, domain=domain, samples=samples)
 
@@ -99,7 +104,7 @@ maths(math.pow, np.power, overflows=True, samples=_TWO)
 
 
 def _cutting(fn: Callable[..., Any], run: Callable[..., Any], spell: str) -> Op:
-    return Op(fn.__name__, run, spell, cuts=True)
+    return Op(fn.__name__, run, as_floats(spell), cuts=True)
 
 
 rule(math.fmod, on="any", lower=_cutting(math.fmod, on_floats(np.fmod), "np.fmod({0}, {1})"),

@@ -102,10 +102,14 @@ def _ints(fn: Callable[..., Any]) -> Proved:
 
 def _within(fn: Callable[..., Any], run: Callable[..., Any], limits: Span, warns: bool) -> Proved:
     """An operation on ints that is right while its result fits."""
-    divides = fn in (operator.floordiv, operator.mod)
+    check = ""
+    if fn in (operator.floordiv, operator.mod):
+        check = f"({{0}} != {limits[0]}) & ({{1}} != {limits[0]})"
+    elif fn is operator.lshift:
+        check = "inside(np.asarray({0}, float) * np.exp2(np.asarray({1}, float)), -(2.0**62), 2.0**62)"
     return Proved(
         fn.__name__, run, _SPELL[fn], cuts=True, warns=warns, reach=REACH[fn], limits=limits, outside=outside(fn, limits),
-        watch=tuple(range(_SPELL[fn].count("{"))), check=f"({{0}} != {limits[0]}) & ({{1}} != {limits[0]})" if divides else "",
+        watch=tuple(range(_SPELL[fn].count("{"))), check=check,
     )  # fmt: skip
 
 

@@ -16,7 +16,6 @@ import fractions
 import functools
 import re
 import types
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -25,7 +24,7 @@ import numpy as np
 from ..columns.kinds import kind_of
 from ..errors import Untraceable
 from .code import CALLED_CLASSES, prepare
-from .lane import Captured, Lane, is_lane
+from .lane import Captured, Lane
 from .paths import Path, frozen
 from .record import Names, Trace, user_line
 from .standins import CALLED, IDENTITY, standin_for
@@ -56,6 +55,7 @@ _LEFT_ALONE = ("numpy", "scipy", "builtins", "operator", "_operator", "itertools
                "string", "_string", "re", "zlib", "binascii", "unicodedata", "copy", "typing", "dataclasses", "enum", "abc",
                "numbers")  # fmt: skip
 """Modules whose functions work on lane values through protocols alone, and have no state."""
+PLAIN_NUMBERS = (bool, int, float, np.generic)
 _MOST_ITEMS = 10_000
 
 
@@ -151,8 +151,10 @@ class Holder:
             if name != plain and any(value is cls for cls in CALLED):
                 return CALLED[value]
             return self.hold(value, (*path, ("global", plain)))
-        self._note((*path, ("global?", plain)), "absent", None)
-        value = getattr(builtins, plain)  # an AttributeError is a NameError there
+        value = getattr(builtins, plain, None)
+        self._note((*path, ("global?", plain)), "same", value)
+        if value is None and not hasattr(builtins, plain):
+            raise KeyError(plain)  # which Python turns into a NameError
         if name != plain and plain in CALLED_CLASSES:
             return CALLED[value]
         return standin_for(value) or value
@@ -165,7 +167,7 @@ class Holder:
         self._note(path, "same", cls)
         if cls.__module__ == "datetime" and cls.__name__ in ("datetime", "date"):
             raise Untraceable("may read the clock: datetime", where=user_line())
-        if _is_left_alone(cls.__module__) or issubclass(cls, enum.Enum | BaseException) or not _has_own_methods(cls):
+        if _is_left_alone(cls.__module__) or issubclass(cls, enum.Enum | BaseException):
             return cls
         if _acting(cls.__module__):
             raise Untraceable(f"{_acting(cls.__module__)}: {cls.__qualname__}", where=user_line())
@@ -213,18 +215,38 @@ class Holder:
             raise Untraceable(f"reads a captured {type(value).__name__} of {len(value):,} items",
                               "make it a NumPy array", user_line())  # fmt: skip
         try:
+            held = self._unchangeable(value)
             self._note(path, "equal", frozen(value))
-            return _unchangeable(value)
+            return held
         except TypeError:
             pass
         self._note(path, "shape", (type(value), tuple(value) if isinstance(value, dict) else len(value)))
         if isinstance(value, dict):
             items = {k: self.hold(v, (*path, ("item", k))) for k, v in value.items()}
-            return HeldDict(items) if type(value) is dict else self._opaque(value)
+            return self._watched(HeldDict(items)) if type(value) is dict else self._opaque(value)
         if isinstance(value, list | tuple):
             held = [self.hold(v, (*path, ("item", i))) for i, v in enumerate(value)]
-            return HeldList(held) if type(value) is list else tuple(held)
+            return self._watched(HeldList(held)) if type(value) is list else tuple(held)
         return self._opaque(value)
+
+    def _unchangeable(self, value: Any) -> Any:
+        """A copy of plain containers, all the way down, that refuses changes."""
+        if type(value) is list:
+            return self._watched(HeldList(map(self._unchangeable, value)))
+        if type(value) is tuple:
+            return tuple(map(self._unchangeable, value))
+        if type(value) is dict:
+            return self._watched(HeldDict({k: self._unchangeable(v) for k, v in value.items()}))
+        if type(value) is set:
+            return self._watched(HeldSet(value))
+        if isinstance(value, (frozenset, *PLAIN_NUMBERS, *PLAIN)):
+            return value
+        raise TypeError
+
+    def _watched(self, copy: Any) -> Any:
+        """C code may write into a copy without asking it: what it holds is compared when the trace ends."""
+        self.trace.watched.append((copy, _contents(copy)))
+        return copy
 
     def _callable(self, value: Any, path: Path) -> Any:
         """Everything else: what can be called, and instances of the user's classes."""
@@ -309,6 +331,11 @@ class Copied(type):
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, cls._up_original)  # type: ignore[attr-defined]
 
+    def __setattr__(cls, name: str, value: Any) -> None:
+        if not name.startswith("__abstract"):
+            raise Untraceable(f"changes the class {cls.__name__}", "return the value instead", user_line())
+        super().__setattr__(name, value)
+
 
 class CopiedABC(abc.ABCMeta):
     """The same, of abstract classes."""
@@ -352,19 +379,16 @@ HeldSet = _refusing(set, "add remove discard pop clear update intersection_updat
                          "symmetric_difference_update __ior__ __iand__ __isub__ __ixor__")  # fmt: skip
 
 
-def _unchangeable(value: Any) -> Any:
-    """A copy of plain containers, all the way down, that refuses changes."""
-    if type(value) is list:
-        return HeldList(map(_unchangeable, value))
-    if type(value) is tuple:
-        return tuple(map(_unchangeable, value))
-    if type(value) is dict:
-        return HeldDict({k: _unchangeable(v) for k, v in value.items()})
-    if type(value) is set:
-        return HeldSet(value)
-    if isinstance(value, frozenset) or frozen(value) is not None:
-        return value
-    raise TypeError
+def _contents(copy: Any) -> list[Any]:
+    items = [*copy, *copy.values()] if isinstance(copy, dict) else list(copy)
+    return [id(item) for item in items] if not isinstance(copy, set) else sorted(map(id, items))
+
+
+def refuse_changes(trace: Trace) -> None:
+    """The last look at what a trace was given: a copied container that changed betrays an impure function."""
+    for copy, before in trace.watched:
+        if _contents(copy) != before:
+            raise Untraceable(f"changes a captured {type(copy).__mro__[1].__name__}", "return the value instead")
 
 
 def _acting(module: str) -> str:
@@ -389,17 +413,4 @@ def _hooks_subclasses(cls: type) -> bool:
     return any("__init_subclass__" in vars(c) for c in cls.__mro__[:-1])
 
 
-def _has_own_methods(cls: type) -> bool:
-    """Whether a class has methods that somebody wrote (not made by dataclass or namedtuple)."""
-    for owner in cls.__mro__[:-1]:
-        for member in vars(owner).values():
-            inner = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
-            if _is_function(inner):
-                code = inner.__code__
-                if not code.co_filename.startswith("<string>") and inner.__module__ not in ("collections", "typing", "abc"):
-                    return inner.__module__ != "dataclasses" and "namedtuple" not in code.co_filename
-    return False
-
-
 _BUILTINS: dict[str, Any] = dict(vars(builtins))
-_: Callable[..., bool] = is_lane

@@ -22,6 +22,9 @@ _EXTENDED = dis.opmap["EXTENDED_ARG"]
 _IS = dis.opmap["IS_OP"]
 _STORES = {dis.opmap["STORE_GLOBAL"], dis.opmap["DELETE_GLOBAL"]}
 _STORE_CELL = {dis.opmap["STORE_DEREF"], dis.opmap["DELETE_DEREF"]}
+_STORE_INSIDE = {dis.opmap["STORE_ATTR"], dis.opmap["DELETE_ATTR"]}
+_LOADS_CAPTURED = {_LOAD_GLOBAL, dis.opmap["LOAD_DEREF"]}
+_CACHE = dis.opmap["CACHE"]
 _GENERATOR = 0x20 | 0x80 | 0x100 | 0x200
 _prepared: dict[types.CodeType, types.CodeType | Untraceable] = {}
 _KEPT = 512
@@ -90,18 +93,24 @@ def _line(code: types.CodeType, offset: int) -> str:
 def _refuse_stores(code: types.CodeType, owned: frozenset[str]) -> None:
     if code.co_flags & _GENERATOR and code.co_name != "<genexpr>" and not owned:
         return  # calling it only makes a generator; what drives it is traced
-    names = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+    previous = 0, 0
     for offset, op, argument in _instructions(code):
+        if op in _STORE_INSIDE and previous[0] in _LOADS_CAPTURED:
+            name = code.co_names[previous[1] >> 1] if previous[0] == _LOAD_GLOBAL else _cell_name(code, previous[1])
+            if previous[0] == _LOAD_GLOBAL or (name in code.co_freevars and name not in owned):
+                raise Untraceable(f"changes the captured {name!r}", "return the value instead", _line(code, offset))
+        if op != _CACHE:
+            previous = op, argument
         if op in _STORES:
             name = code.co_names[argument]
             raise Untraceable(f"stores to the global {name!r}", "return the value instead", _line(code, offset))
         if op in _STORE_CELL:
-            name = _cell_name(code, names, argument)
+            name = _cell_name(code, argument)
             if name in code.co_freevars and name not in owned:
                 raise Untraceable(f"stores to the nonlocal {name!r}", "return the value instead", _line(code, offset))
 
 
-def _cell_name(code: types.CodeType, names: tuple[str, ...], argument: int) -> str:
+def _cell_name(code: types.CodeType, argument: int) -> str:
     """Cells are numbered among all local names, in which a cell that is also an argument counts once."""
     distinct = [*code.co_varnames, *(c for c in code.co_cellvars if c not in code.co_varnames), *code.co_freevars]
     return distinct[argument] if argument < len(distinct) else ""

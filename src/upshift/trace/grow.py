@@ -9,7 +9,7 @@ import numpy as np
 
 from ..columns.forms import Form, flatten
 from ..errors import Leave, OverBudget, Untraceable
-from .capture import Holder
+from .capture import Holder, refuse_changes
 from .lane import Lane
 from .paths import Roots, holds
 from .record import Trace
@@ -34,11 +34,14 @@ def grow(tree: Tree, f: Any, element: tuple[Any, ...], shared: dict[str, Any], b
             copy = holder.hold(f, (("f", None),))
             held = {name: holder.hold(value, (("shared", name),)) for name, value in shared.items()}
             lanes = _lanes_of(element, tree.form, trace)
+            before = [flatten(lane) for lane in lanes]
             try:
                 result = copy(*lanes, **held)
             except Exception as error:
+                _refuse_changes(trace, lanes, before)
                 trace.fail(error)
             else:
+                _refuse_changes(trace, lanes, before)
                 trace.finish(result)
     except Untraceable as refusal:
         return Outcome(False, refusal)
@@ -47,6 +50,16 @@ def grow(tree: Tree, f: Any, element: tuple[Any, ...], shared: dict[str, Any], b
     if trace.ended is not None:
         return Outcome(False, trace.ended if isinstance(trace.ended, Untraceable) else None)
     return Outcome(True)
+
+
+def _refuse_changes(trace: Trace, lanes: Any, before: list[Any]) -> None:
+    """Neither what was captured nor an element that the caller owns may have changed."""
+    refuse_changes(trace)
+    for fresh, lane, (form, leaves) in zip(trace.tree.fresh, lanes, before, strict=True):
+        form_now, leaves_now = flatten(lane)
+        same = form == form_now and all(a is b for a, b in zip(leaves, leaves_now, strict=False))
+        if not fresh and not same:
+            raise Untraceable("changes its element", "work on a copy")
 
 
 def _lanes_of(element: tuple[Any, ...], form: Form, trace: Trace) -> Any:

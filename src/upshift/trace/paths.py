@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..columns.kinds import fits_int64, kind_of
+
 Path = tuple[tuple[str, Any], ...]
 """Steps from a root (the function, or a shared keyword) to something it captured."""
 
@@ -40,9 +42,9 @@ def _follow(value: Any, way: str, key: Any) -> Any:
     if way == "global":
         return value.__globals__[key]
     if way == "global?":
-        if key in value.__globals__ or not hasattr(builtins, key):
+        if key in value.__globals__:
             raise LookupError(key)
-        return None
+        return getattr(builtins, key, None)
     if way == "cell":
         return _contents(value.__closure__[key])
     if way == "default":
@@ -106,8 +108,6 @@ def holds(capture: Any, roots: Roots) -> tuple[bool, Any]:
         return getattr(value, "__code__", None) is expected, value
     if mode == "type":
         return type(value) is expected, value
-    if mode == "absent":
-        return True, value
     if mode == "shape":
         inside = tuple(value) if isinstance(value, dict) else len(value)
         return (type(value), inside) == expected, value
@@ -118,8 +118,6 @@ def holds(capture: Any, roots: Roots) -> tuple[bool, Any]:
 
 
 def _is_kind(value: Any, expected: Any) -> bool:
-    from ..columns.kinds import kind_of
-
     if isinstance(expected, tuple):
         return isinstance(value, np.ndarray) and (value.dtype, value.ndim) == expected
-    return kind_of(value) is expected
+    return kind_of(value) is expected and (type(value) is not int or fits_int64(value))

@@ -90,6 +90,7 @@ class Trace:
         self.pinned: set[int] = set()
         self.ended: Signal | None = None
         self.held: dict[Any, Any] = {}
+        self.watched: list[tuple[Any, Any]] = []
         self.captures: dict[Any, Any] = {}
 
     # ---- what lane values call

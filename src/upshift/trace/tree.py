@@ -151,7 +151,7 @@ class Tree:
     """All that is known of a function on one signature of elements."""
 
     def __init__(self, lanes: Lanes) -> None:
-        self.form, self.kinds = lanes.form, lanes.kinds
+        self.form, self.kinds, self.fresh = lanes.form, lanes.kinds, lanes.fresh
         self.root: Node | None = None
         self.captures: dict[Any, Any] = {}
         self.paths = 0
