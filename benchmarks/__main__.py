@@ -52,7 +52,7 @@ def parse() -> argparse.Namespace:
 
 
 def measure(options: argparse.Namespace) -> list[Row]:
-    effort = Effort(rounds=5, least=2, budget=0.03, limit=0.3) if options.quick else Effort()
+    effort = Effort(rounds=5, least=2, budget=0.03, again=0.2, limit=0.3) if options.quick else Effort()
     start = time.perf_counter()
     rows: list[Row] = []
     print(show_machine())

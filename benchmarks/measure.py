@@ -21,7 +21,6 @@ from .contenders import BY_HAND, LOOP, UPSHIFT, Contender, Run, list_contenders
 SEED = 7
 RIVALS = (LOOP, UPSHIFT, BY_HAND)
 SETTLE = 0.03  # seconds of calls before the steady state is measured: a plan may change its mind at first
-AGAIN = 25  # times the budget, for all rivals together, when it is close
 SAMPLE = 100e-6  # shorter calls are repeated within one sample, or the clock is what is measured
 
 
@@ -32,6 +31,7 @@ class Effort:
     rounds: int = 15
     least: int = 3
     budget: float = 0.12
+    again: float = 3.0  # seconds more for rivals that end up close
     limit: float = 2.0  # the longest call worth waiting for
 
 
@@ -203,7 +203,7 @@ def take_turns(ready: list[Entrant], phase: Phase, effort: Effort) -> None:
             shuffle(order)
         for _ in range(3 * effort.rounds):
             close = find_close({e: min(phase.samples(e)) for e in ready if e.name in RIVALS})
-            if not close or sum(map(phase.spent, close)) > AGAIN * effort.budget:
+            if not close or sum(map(phase.spent, close)) > effort.again:
                 break
             shuffle(close)
             for entrant in close:

@@ -55,8 +55,8 @@ def parts(value: object) -> tuple[type, tuple[Any, ...], list[Any]] | None:
         return cls, tuple(value), list(value.values())  # type: ignore[attr-defined, arg-type]
     if is_namedtuple(value):
         return cls, value._fields, list(value)  # type: ignore[attr-defined, call-overload]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = tuple(f.name for f in dataclasses.fields(value))
+    if dataclasses.is_dataclass(cls):
+        names = tuple(f.name for f in dataclasses.fields(cls))
         return cls, names, [getattr(value, name) for name in names]
     if cls is np.void and value.dtype.names:  # type: ignore[attr-defined]
         names = value.dtype.names  # type: ignore[attr-defined]
@@ -74,7 +74,7 @@ def assemble(cls: type, keys: tuple[Any, ...], children: list[Any]) -> Any:
         return dict(zip(keys, children, strict=True))
     if hasattr(cls, "_fields"):
         return tuple.__new__(cls, children)
-    whole = object.__new__(cls)
+    whole: Any = object.__new__(cls)
     for name, child in zip(keys, children, strict=True):
         object.__setattr__(whole, name, child)
     return whole

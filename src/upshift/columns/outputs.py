@@ -144,7 +144,7 @@ Placed = tuple[Any, Piece]
 """A piece and the positions of its lanes."""
 
 
-_AT_ONCE = {
+_AT_ONCE: dict[type, np.dtype[Any]] = {
     cls: np.dtype(cls)
     for cls in (bool, int, float, complex, np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_, np.complex128)
 }
@@ -210,7 +210,7 @@ def _numbers(n: int, pieces: Sequence[Placed]) -> Column | None:
 def _exact_ints(n: int, pieces: Sequence[Placed]) -> Column:
     out = np.empty(n, object)
     for lanes, piece in pieces:
-        out[lanes] = np.array(piece.objects(), dtype=object)
+        out[lanes] = np.array([int(number) for number in piece.objects()], dtype=object)
     return out
 
 

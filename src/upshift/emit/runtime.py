@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.forms import Form, flatten
+from ..columns.forms import LEAF, Form, parts
 from ..columns.inputs import common_length, elements_of, lanes_of
 from ..columns.kinds import BOOL, COMPLEX, FLOAT, INT, Column, Kind, kind_of_dtype
 from ..columns.outputs import Numbers, Objects, Piece, Placed, Same, gather, piece_of
@@ -106,10 +106,12 @@ def record(module: str, name: str, keys: tuple[str, ...], children: list[Any]) -
 
 
 def _flat(value: Any) -> tuple[Form, list[Any]]:
-    if not isinstance(value, Held):
-        return flatten(value)
-    flats = [_flat(child) for child in value.children]
-    return Form(value.cls, value.keys, tuple(f for f, _ in flats)), [leaf for _, leaves in flats for leaf in leaves]
+    found = (value.cls, value.keys, value.children) if isinstance(value, Held) else parts(value)
+    if found is None:
+        return LEAF, [value]
+    cls, keys, children = found
+    flats = [_flat(child) for child in children]
+    return Form(cls, keys, tuple(form for form, _ in flats)), [leaf for _, leaves in flats for leaf in leaves]
 
 
 def _leaf(value: Any, kind: Kind | None, n: int) -> Piece:

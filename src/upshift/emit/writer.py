@@ -33,6 +33,14 @@ def batched(f, {arguments}):
     at, done = np.arange(n), []
 '''
 
+_WAYS = {
+    "f": "f", "shared": "{1}", "global": "{0}.__globals__[{1!r}]", "cell": "{0}.__closure__[{1}].cell_contents",
+    "default": "{0}.__defaults__[{1}]", "kwdefault": "{0}.__kwdefaults__[{1!r}]", "attr": "{0}.{1}", "item": "{0}[{1!r}]",
+    "class": "type({0})", "import": "__import__({1!r})", "member": "vars({0})[{1[1]!r}]",
+    "property": "({0}.fget, {0}.fset, {0}.fdel)[{1}]",
+}  # fmt: skip
+"""How each step of a path to something captured is written."""
+
 
 class Writer:
     """Writes one tree, node by node; names are given once, so that a line means the same wherever it stands."""
@@ -74,13 +82,7 @@ class Writer:
     def _captured(self, path: Any) -> str:
         text = ""
         for way, key in path:
-            text = {
-                "f": lambda t, k: "f", "shared": lambda t, k: k, "global": lambda t, k: f"{t}.__globals__[{k!r}]",
-                "cell": lambda t, k: f"{t}.__closure__[{k}].cell_contents", "default": lambda t, k: f"{t}.__defaults__[{k}]",
-                "kwdefault": lambda t, k: f"{t}.__kwdefaults__[{k!r}]", "attr": lambda t, k: f"{t}.{k}",
-                "item": lambda t, k: f"{t}[{k!r}]", "class": lambda t, k: f"type({t})",
-                "import": lambda t, k: f"__import__({k!r})",
-            }[way](text, key)  # fmt: skip
+            text = _WAYS[way].format(text, key)
         if len(path) == 1:
             return text
         name = self._name(str(path[-1][1]) if isinstance(path[-1][1], str) else f"captured_{len(self.used)}")

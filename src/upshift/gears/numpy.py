@@ -56,8 +56,8 @@ class Store:
     def write(self, leaf: Leaf, found: list[Any], kinds: list[Kind | None], where: Where) -> None:
         key = (leaf.form, tuple(k if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)))
         if key not in self.sets:
-            columns = [np.empty(self.n, k.dtype) if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)]
-            self.sets[key] = columns, []
+            made: list[Any] = [np.empty(self.n, k.dtype) if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)]
+            self.sets[key] = made, []
         columns, places = self.sets[key]
         for column, value, kind in zip(columns, found, kinds, strict=True):
             if kind is not None:

@@ -103,6 +103,10 @@ maths(math.nextafter, np.nextafter, close=False, samples=_TWO)
 maths(math.pow, np.power, overflows=True, samples=_TWO)
 
 
+_fn: Callable[..., Any]
+_batched: np.ufunc
+
+
 def _cutting(fn: Callable[..., Any], run: Callable[..., Any], spell: str) -> Op:
     return Op(fn.__name__, run, as_floats(spell), cuts=True)
 
@@ -144,7 +148,8 @@ rule(modf_whole, on="any", lower=_cutting(modf_whole, on_floats(lambda x: np.mod
 
 
 def _beyond_int64(x: Any) -> Column:
-    return np.asarray(~((x >= FLOAT_BELOW) & (x <= FLOAT_ABOVE)))
+    doubles = as_float(x)  # float32 would round the bounds
+    return np.asarray(~((doubles >= FLOAT_BELOW) & (doubles <= FLOAT_ABOVE)))
 
 
 def whole(fn: Callable[..., Any], rounded: Callable[..., Any], spell: str, exact_ints: bool = True) -> Lower:
@@ -163,7 +168,7 @@ def whole(fn: Callable[..., Any], rounded: Callable[..., Any], spell: str, exact
         return Proved(
             fn.__name__, lambda x: rounded(x).astype(np.int64), f"{spell}.astype(np.int64)", cuts=True,
             limits=(FLOAT_BELOW, FLOAT_ABOVE), outside=_beyond_int64, watch=(0,), makes_span=False,
-            check="inside({0}, -(2.0**63), 2.0**63 - 1024)",
+            check="inside(np.asarray({0}, float), -(2.0**63), 2.0**63 - 1024)",
         )  # fmt: skip
 
     return make
@@ -173,7 +178,7 @@ _WHOLE: list[tuple[Any, ...]] = [(2.5,), (-2.5,), (3,), (True,), (1e18,), (1e19,
 WHOLE_DOMAIN: Domain = ((NOT_NAN, (0,)), (NOT_INFINITE, (0,)))
 """NaN is a ValueError, infinity an OverflowError."""
 for _fn, _batched in ((math.floor, np.floor), (math.ceil, np.ceil), (math.trunc, np.trunc)):
-    _lower = whole(_fn, _batched, f"{_fn.__name__.join(('np.', '({0})'))}", exact_ints=_fn is math.trunc)
+    _lower = whole(_fn, _batched, f"np.{_fn.__name__}({{0}})", exact_ints=_fn is math.trunc)
     rule(_fn, on="any", lower=_lower, domain=WHOLE_DOMAIN, samples=_WHOLE)
 
 

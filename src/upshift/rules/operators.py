@@ -68,6 +68,7 @@ _UFUNC: dict[Callable[..., Any], Callable[..., Any]] = {
 }
 COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 OPERATORS = tuple(_UFUNC)
+_fn: Callable[..., Any]
 _INTS = [(7, 3), (-7, 3), (0, 5), (2**62, 4), (-(2**63), 1)]
 _FLOATS = [(7.5, 2.0), (-7.5, 2.0), (0.0, -1.5), (1e308, 10.0), (float("nan"), 1.0), (float("inf"), -2.0)]
 

@@ -75,15 +75,15 @@ class Holder:
             self.trace.held[id(value)] = self._make(value, path)
         return self.trace.held[id(value)]
 
-    def _note(self, path: Path, mode: str, expected: Any, id: int = 0) -> int:
-        captures = self.trace.tree.captures
-        if path in captures and captures[path].mode == mode:
-            return int(captures[path].id)
-        fresh = -1 - sum(1 for c in (*captures.values(), *self.trace.captures.values()) if c.mode == "input") if id else 0
-        self.trace.captures[path] = Capture(path, mode, expected, fresh)
-        if fresh:
-            captures[path] = self.trace.captures[path]  # ids of inputs must not be given twice
-        return fresh
+    def _note(self, path: Path, mode: str, expected: Any) -> int:
+        """Remember that the trace read this; the id of an input, which is the same in every trace of the tree."""
+        tree = self.trace.tree
+        found = tree.captures.get(path) or self.trace.captures.get(path)
+        if found is None or found.mode != mode:
+            if mode == "input":
+                tree.inputs += 1
+            found = self.trace.captures[path] = Capture(path, mode, expected, -tree.inputs if mode == "input" else 0)
+        return int(found.id)
 
     def _make(self, value: Any, path: Path) -> Any:
         cls = type(value)
@@ -109,10 +109,10 @@ class Holder:
         if type(value) is int and not -(2**63) <= value < 2**63:
             self._note(path, "equal", frozen(value))
             return value  # type: ignore[return-value]
-        id = self._note(path, "input", kind, 1)
+        id = self._note(path, "input", kind)
         return (Captured if isinstance(value, np.ndarray) else Lane)(value, id, self.trace, uniform=True)
 
-    def _function(self, f: types.FunctionType, path: Path) -> Any:
+    def _function(self, f: Any, path: Path) -> Any:
         self._note(path, "code", f.__code__)
         if _is_left_alone(f.__module__ or ""):
             return f
@@ -139,6 +139,10 @@ class Holder:
         if f.__kwdefaults__:
             copy.__kwdefaults__ = {k: self.hold(d, (*path, ("kwdefault", k))) for k, d in f.__kwdefaults__.items()}
         copy.__qualname__, copy.__doc__, copy.__module__ = f.__qualname__, f.__doc__, f.__module__
+        for name, value in vars(f).items():
+            if name != "__wrapped__":
+                copy.__dict__[name] = self.hold(value, (*path, ("attr", name)))
+        self._watched(copy.__dict__)
         return copy
 
     def _look_up(self, f: types.FunctionType, path: Path, name: str) -> Any:
@@ -148,8 +152,9 @@ class Holder:
         plain = name[:-2] if name.endswith("()") else name
         if plain in f.__globals__:
             value = f.__globals__[plain]
-            if name != plain and any(value is cls for cls in CALLED):
-                return CALLED[value]
+            for cls, called in CALLED.items():
+                if name != plain and value is cls:
+                    return called
             return self.hold(value, (*path, ("global", plain)))
         value = getattr(builtins, plain, None)
         self._note((*path, ("global?", plain)), "same", value)
@@ -171,35 +176,35 @@ class Holder:
             return cls
         if _acting(cls.__module__):
             raise Untraceable(f"{_acting(cls.__module__)}: {cls.__qualname__}", where=user_line())
-        return self._copied_class(cls, path, {})
+        return self._copied_class(cls, path)
 
-    def _copied_class(self, cls: type, path: Path, more: dict[str, Any]) -> type:
+    def _copied_class(self, cls: type, path: Path) -> type:
         """A subclass whose methods are traced copies; `isinstance` still knows it."""
         if type(cls) not in (type, abc.ABCMeta) or not _is_python(cls) or _hooks_subclasses(cls):
             raise Untraceable(f"uses the class {cls.__qualname__}, which cannot be copied", where=user_line())
-        body: dict[str, Any] = {}
+        body: dict[str, Any] = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "_up_original": cls}
+        if "__slots__" in vars(cls):
+            body["__slots__"] = ()
+        meta = CopiedABC if isinstance(cls, abc.ABCMeta) else Copied
+        self.trace.held[id(cls)] = copy = meta(cls.__name__, (cls,), body)
         for owner in reversed(cls.__mro__[:-1]):
             if owner.__module__ != "builtins":
                 for name, member in vars(owner).items():
                     copied = self._member(member, (*path, ("member", (owner.__name__, name))))
                     if copied is not None:
-                        body[name] = copied
-        body |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "_up_original": cls, **more}
-        if "__slots__" in vars(cls):
-            body["__slots__"] = () if not more else ("_up_real",)
-        meta = CopiedABC if isinstance(cls, abc.ABCMeta) else Copied
-        return meta(cls.__name__, (cls,), body)
+                        type.__setattr__(copy, name, copied)
+        return copy
 
     def _member(self, member: Any, path: Path) -> Any:
         if isinstance(member, types.FunctionType):
             return self._function(member, path)
         if isinstance(member, staticmethod | classmethod):
-            inner = member.__func__
+            inner: Any = member.__func__
             return type(member)(self._function(inner, path)) if _is_function(inner) else None
         if isinstance(member, property):
-            made = [self._function(g, (*path, ("property", i))) if _is_function(g) else g
-                    for i, g in enumerate((member.fget, member.fset, member.fdel))]  # fmt: skip
-            return property(*made)
+            accessors: list[Any] = [member.fget, member.fset, member.fdel]
+            return property(*(self._function(g, (*path, ("property", i))) if _is_function(g) else g
+                              for i, g in enumerate(accessors)))  # fmt: skip
         if kind_of(member) is not None:
             self._note(path, "equal", frozen(member))
         return None
@@ -291,7 +296,7 @@ class Holder:
     def _instance(self, value: Any, path: Path) -> Any:
         """An instance of the user's class: attributes are held when read, stores are refused."""
         cls = type(value)
-        if "__getattr__" in dir(cls) or cls.__getattribute__ is not object.__getattribute__:
+        if any("__getattr__" in vars(c) or "__getattribute__" in vars(c) for c in cls.__mro__[:-1]):
             return self._opaque(value)
         self._note(path, "type", cls)
         holder = self
@@ -302,9 +307,11 @@ class Holder:
         def refuse(self: Any, *args: Any) -> NoReturn:
             raise Untraceable(f"changes a captured {cls.__qualname__}", "return the value instead", user_line())
 
-        more = {"__getattribute__": read, "__setattr__": refuse, "__delattr__": refuse}
-        copy = self._copied_class(cls, (*path, ("class", None)), more)
-        return object.__new__(copy)
+        copied = self.hold(cls, (*path, ("class", None)))
+        body = {"__getattribute__": read, "__setattr__": refuse, "__delattr__": refuse, "__slots__": (),
+                "__module__": cls.__module__, "__qualname__": cls.__qualname__, "_up_original": cls, "_up_copy": copied}  # fmt: skip
+        proxy: Any = type(copied)(cls.__name__, (copied,), body)
+        return tuple.__new__(proxy, value) if isinstance(value, tuple) else object.__new__(proxy)
 
     def _attribute(self, copy: Any, value: Any, cls: type, path: Path, name: str) -> Any:
         static = next((vars(owner)[name] for owner in cls.__mro__ if name in vars(owner)), None)
@@ -332,16 +339,17 @@ class Copied(type):
         return issubclass(subclass, cls._up_original)  # type: ignore[attr-defined]
 
     def __setattr__(cls, name: str, value: Any) -> None:
-        if not name.startswith("__abstract"):
+        if not name.startswith(("__abstract", "_abc_")):
             raise Untraceable(f"changes the class {cls.__name__}", "return the value instead", user_line())
-        super().__setattr__(name, value)
+        type.__setattr__(cls, name, value)
 
 
 class CopiedABC(abc.ABCMeta):
     """The same, of abstract classes."""
 
-    __instancecheck__ = Copied.__instancecheck__  # type: ignore[assignment]
-    __subclasscheck__ = Copied.__subclasscheck__  # type: ignore[assignment]
+    __instancecheck__ = Copied.__instancecheck__
+    __subclasscheck__ = Copied.__subclasscheck__
+    __setattr__ = Copied.__setattr__
 
 
 class HeldModule(types.ModuleType):
@@ -388,7 +396,8 @@ def refuse_changes(trace: Trace) -> None:
     """The last look at what a trace was given: a copied container that changed betrays an impure function."""
     for copy, before in trace.watched:
         if _contents(copy) != before:
-            raise Untraceable(f"changes a captured {type(copy).__mro__[1].__name__}", "return the value instead")
+            name = "function" if type(copy) is dict else type(copy).__mro__[1].__name__
+            raise Untraceable(f"changes a captured {name}", "return the value instead")
 
 
 def _acting(module: str) -> str:

@@ -126,7 +126,7 @@ for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     setattr(Lane, f"__{_name}__", _forward(getattr(operator, _name)))
 for _name in ("neg", "pos", "invert", "abs"):
     setattr(Lane, f"__{_name}__", _unary(getattr(operator, _name)))
-Lane.__pow__ = _power  # type: ignore[attr-defined]
+setattr(Lane, "__pow__", _power)  # noqa: B010 - a type checker takes `Lane.__pow__ =` for arithmetic
 
 
 class Captured(Lane):

@@ -180,13 +180,13 @@ def _true(value: Any) -> Any:
 
 
 def class_of_value(*args: Any) -> Any:
-    """`type(x)`: the class of the true value; the user's class for an instance of its traced copy."""
+    """`type(x)`: the class of the true value; for a captured object, the class that the traced copy knows it by."""
     if len(args) != 1:
         return type(*args)
     if is_lane(args[0]):
         return type(args[0]._up_value)
     cls = type(args[0])
-    return cls.__dict__.get("_up_original", cls)
+    return cls.__dict__.get("_up_copy", cls)
 
 
 def _convert(cls: type) -> Function:

@@ -154,6 +154,7 @@ class Tree:
         self.form, self.kinds, self.fresh = lanes.form, lanes.kinds, lanes.fresh
         self.root: Node | None = None
         self.captures: dict[Any, Any] = {}
+        self.inputs = 0
         self.paths = 0
         self.steps = 0
         self.sharpened = 0
