@@ -98,6 +98,7 @@ def measure_case(case: Case, sizes: tuple[int, ...], effort: Effort, lists: bool
     """All sizes, smallest first, so that each tells which contenders can be waited for at the next."""
     entrants = [Entrant(contender) for contender in list_contenders(case, lists, peers)]
     rows: list[Row] = []
+    gc.collect()
     for size in sorted(sizes):
         columns = case.data(size, np.random.default_rng(SEED))
         if lists:
@@ -250,7 +251,6 @@ def quiet_stderr() -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    gc.collect()
     gc.disable()
     try:
         yield

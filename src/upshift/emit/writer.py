@@ -58,8 +58,8 @@ class Writer:
         for capture in self.tree.captures.values():
             if capture.mode == "input":
                 names[capture.id] = self._captured(capture.path)
-        assert self.tree.root is not None
-        self._node(self.tree.root, "at", names)
+        if self.tree.root is not None:
+            self._node(self.tree.root, "at", names)
         columns = ", ".join(self.arguments)
         keywords = f", *, {', '.join(self.shared)}" if self.shared else ""
         shared = f", {', '.join(f'{s}={s}' for s in self.shared)}" if self.shared else ""

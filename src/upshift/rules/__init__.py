@@ -2,6 +2,6 @@
 
 from . import conversions, maths, operators
 from .op import Op, PerLane, per_lane
-from .table import RULES, find, lane_by_lane, lower
+from .table import RULES, guards, lane_by_lane, lower
 
-__all__ = ["RULES", "Op", "PerLane", "conversions", "find", "lane_by_lane", "lower", "maths", "operators", "per_lane"]
+__all__ = ["RULES", "Op", "PerLane", "conversions", "guards", "lane_by_lane", "lower", "maths", "operators", "per_lane"]

@@ -220,4 +220,3 @@ def _whole_powers(kinds: tuple[Kind | None, ...]) -> Domain:
 for _fn in OPERATORS:
     domain = _whole_powers if _fn is operator.pow else ()
     rule(_fn, on="numpy", domain=domain, lower=_numpy_operator(_fn), samples=[(np.float64(2.5), 2), (np.int32(7), np.int64(-3))])
-rule(np.ufunc, on="numpy", lower=lambda kinds, kind: None)

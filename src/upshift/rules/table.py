@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -66,13 +67,17 @@ def rule(
 def find(fn: Callable[..., Any], kinds: Sequence[Kind | None]) -> Rule | None:
     """The rule for this function on operands of these kinds."""
     cls = class_of(kinds)
-    if cls is None:
-        return None
-    if isinstance(fn, np.ufunc):
-        return RULES.get((np.ufunc, "numpy"))
-    return RULES.get((fn, cls))
+    return RULES.get((fn, cls)) if cls is not None else None
 
 
+@functools.lru_cache(maxsize=4096)
+def guards(fn: Callable[..., Any], kinds: tuple[Kind | None, ...]) -> Domain:
+    """What must hold for a lane so that the rule for this call is right."""
+    rule = find(fn, kinds)
+    return rule.guards(kinds) if rule is not None else ()
+
+
+@functools.lru_cache(maxsize=4096)
 def lower(fn: Callable[..., Any], kinds: tuple[Kind | None, ...], kind: Kind) -> Op:
     """The Op for this call: a rule's, else the plain call lane by lane."""
     if isinstance(fn, np.ufunc):

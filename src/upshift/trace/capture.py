@@ -160,7 +160,7 @@ class Holder:
         self._note((*path, ("global?", plain)), "same", value)
         if value is None and not hasattr(builtins, plain):
             raise KeyError(plain)  # which Python turns into a NameError
-        if name != plain and plain in CALLED_CLASSES:
+        if name != plain and isinstance(value, type) and plain in CALLED_CLASSES:
             return CALLED[value]
         return standin_for(value) or value
 

@@ -12,11 +12,11 @@ import numpy as np
 from ..columns.forms import Form, flatten
 from ..columns.kinds import BOOL, Kind, fits_int64, kind_of
 from ..errors import Leave, OverBudget, Signal, Untraceable
-from ..rules import Op, find, lane_by_lane, lower
+from ..rules import Op, guards, lane_by_lane, lower
 from ..rules.conversions import conjugate, imag_part, larger, real_part, smaller, weak_cast
 from ..rules.operators import COMPARISONS, OPERATORS
 from ..rules.predicates import TRUE
-from .lane import Captured, Lane, is_lane
+from .lane import LANES, Captured, Lane, is_lane
 from .tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
 
 
@@ -111,14 +111,21 @@ class Trace:
     def record(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """The call's true value, as a lane value where it is a number."""
         self._alive()
-        if any(type(a) is Captured for a in args) and not self._uniform(args):
+        uniform = pinned = True
+        captured = False
+        for a in args:
+            if type(a) in LANES:
+                uniform &= a._up_uniform
+                pinned &= a._up_id in self.pinned
+                captured |= type(a) is Captured
+        if captured and not uniform:
             return self.call_plain(fn, args, {})
-        if self._pinned(args):
+        if pinned:
             return fn(*(self._value(a) for a in args))
-        key = (fn, tuple(a._up_id if is_lane(a) else Const(a) for a in args))
+        key = (fn, tuple([a._up_id if type(a) in LANES else Const(a) for a in args]))
         found = self.known.get(key)
         if found is None:
-            made = self._uniform_step(fn, args) if self._uniform(args) else self._batched_step(fn, args)
+            made = self._uniform_step(fn, args) if uniform else self._batched_step(fn, args)
             if not is_lane(made):
                 return made
             found = self.known[key] = made
@@ -226,11 +233,11 @@ class Trace:
     # ---- steps
 
     def _batched_step(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        values = [self._value(a) for a in args]
-        kinds = tuple(kind_of(v) for v in values)
-        args, kinds = self._cast_bools(fn, args, kinds)
-        rule = find(fn, kinds)
-        for predicate, positions in rule.guards(kinds) if rule is not None else ():
+        values = [a._up_value if type(a) in LANES else a for a in args]
+        kinds = tuple(map(kind_of, values))
+        if BOOL in kinds:
+            args, kinds = self._cast_bools(fn, args, kinds)
+        for predicate, positions in guards(fn, kinds):
             if not self._holds(predicate, tuple(args[i] for i in positions)):
                 return self._off_domain(fn, args, values)
         try:
@@ -242,7 +249,8 @@ class Trace:
             return fn(*(self.pin(a) if is_lane(a) else a for a in args))
         if type(value) is int and not fits_int64(value):
             raise self._leaves("an int beyond 64 bits")
-        args, kinds = self._cast_weak(fn, args, kinds)
+        if not kind.python or any(k is not None and not k.python for k in kinds):
+            args, kinds = self._cast_weak(fn, args, kinds)
         return self._step(fn, args, kinds, value, kind, lower(fn, kinds, kind) if self._fits(args) else None)
 
     def _off_domain(self, fn: Callable[..., Any], args: tuple[Any, ...], values: list[Any]) -> Any:
@@ -287,8 +295,7 @@ class Trace:
     def _holds(self, predicate: Op, args: tuple[Any, ...]) -> bool:
         """A rule's predicate, guarded where it looks at lane values."""
         values = [self._value(a) for a in args]
-        with np.errstate(all="ignore"):
-            truth = bool(predicate.run(*values))
+        truth = bool(predicate.run(*values))
         if not any(is_lane(a) for a in args) or self._pinned(args):
             return truth
         fn = bool if predicate is TRUE else predicate.run
@@ -338,7 +345,7 @@ class Trace:
         op: Op | None,
     ) -> int:
         """One step of the tree: a new one, or the one that is there, which must be the same."""
-        refs: tuple[Ref, ...] = tuple(a._up_id if is_lane(a) else Const(a) for a in args)
+        refs: tuple[Ref, ...] = tuple([a._up_id if type(a) in LANES else Const(a) for a in args])
         if self.growing:
             self.budget -= 1
             if self.budget < 0:

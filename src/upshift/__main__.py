@@ -1,0 +1,5 @@
+"""`python -m upshift` is `upshift`."""
+
+from .cli import main
+
+raise SystemExit(main())
