@@ -30,23 +30,23 @@ class Line:
         share = 0.5 if seconds / n < before[1] / before[0] else 0.15
         self.seen[bucket] = (1 - share) * before[0] + share * n, (1 - share) * before[1] + share * seconds
 
-    def predict(self, n: int) -> float | None:
+    def predict(self, n: int, loop_rate: float) -> float | None:
         """The time for n elements; None before anything was measured."""
         if not self.seen:
             return None
         found = self.seen.get(n.bit_length())
         if found is not None:
             return found[1] * (n / found[0]) if n > found[0] else found[1]
-        fixed, rate = self.shape()
+        fixed, rate = self.shape(loop_rate)
         return fixed + rate * n
 
-    def shape(self) -> tuple[float, float]:
-        """Fixed part and rate."""
+    def shape(self, loop_rate: float) -> tuple[float, float]:
+        """Fixed part and rate; where one size was seen, the rate is what batching is expected to give."""
         low, high = self.seen[min(self.seen)], self.seen[max(self.seen)]
         if high[0] <= low[0]:
-            fixed = min(FIXED, 0.5 * low[1])
-            return fixed, (low[1] - fixed) / low[0]
-        rate = max((high[1] - low[1]) / (high[0] - low[0]), 0.0)
+            rate = min(loop_rate / GAIN, low[1] / low[0])
+        else:
+            rate = max((high[1] - low[1]) / (high[0] - low[0]), 0.0)
         return max(low[1] - rate * low[0], 0.0), rate
 
 
@@ -80,7 +80,10 @@ class Costs:
         """The size up to which the loop is the better choice, as far as was measured."""
         if not self.batched.seen or not self.loop_rate:
             return 0
-        fixed, rate = self.batched.shape()
-        if rate >= 0.9 * self.loop_rate:
-            return max(round(n) for n, _ in self.batched.seen.values())
-        return int(fixed / (self.loop_rate - rate))
+        fixed, rate = self.batched.shape(self.loop_rate)
+        most = max(round(n) for n, _ in self.batched.seen.values())
+        return most if rate >= 0.9 * self.loop_rate else min(most, int(fixed / (self.loop_rate - rate)))
+
+    def batched_seconds(self, n: int) -> float | None:
+        """What the numpy gear is expected to take."""
+        return self.batched.predict(n, self.loop_rate)

@@ -92,7 +92,7 @@ def _measure(job: Job, known: Known, made: Explanation) -> None:
     batch(job, known, Pace(known.costs.loop_rate, 0.0))
     known.costs.batched.add(job.n, time.perf_counter() - began)
     made.seconds["loop"] = known.costs.loop_rate * job.n
-    made.seconds["numpy"] = known.costs.batched.predict(job.n) or 0.0
+    made.seconds["numpy"] = known.costs.batched_seconds(job.n) or 0.0
 
 
 def _describe(job: Job, known: Known, batched: Batched, made: Explanation) -> None:

@@ -31,6 +31,8 @@ class Batched:
 
     pieces: list[Placed] = field(default_factory=list)
     left: list[Column] = field(default_factory=list)
+    invested: bool = False
+    """Whether the call paid for traces and checks that the next one will not."""
 
 
 def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
@@ -52,7 +54,9 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
         made = batch(job, known, _pace(known, job.n))
         if isinstance(made, Batched):
             result = conclude(job.n, [_plain(job, made, on_error)], made.pieces, skips)
-            costs.batched.add(job.n, time.perf_counter() - began)
+            seconds = time.perf_counter() - began
+            if not made.invested or seconds > costs.loop_rate * job.n:
+                costs.batched.add(job.n, seconds)
             known.set_quick()
             return result
     results = _prefix(job, known, on_error)
@@ -73,7 +77,7 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
 
 
 def batch_pays(job: Job, known: Known) -> bool:
-    batched = known.costs.batched.predict(job.n)
+    batched = known.costs.batched_seconds(job.n)
     loop = known.costs.loop_rate * job.n
     if known.refusal is not None and job.n < known.retry_above:
         return False
@@ -149,6 +153,7 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
         except Untraceable as refusal:
             known.trees.clear()
             return Refusal("numpy", refusal.reason, refusal.where, refusal.remedy)
+        made.invested |= bool(run.grown) or not tree.trusted
         reason = _check(run, tree, job, row)
         if reason is None:
             _keep(run, index, made)

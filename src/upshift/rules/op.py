@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.kinds import Column, Kind, kind_of
+from ..columns.kinds import FLOAT, Column, Kind, kind_of
 
 Span = tuple[Any, Any]
 """Smallest and largest value that a column may hold."""
@@ -128,6 +128,8 @@ def per_lane(fn: Callable[..., Any], lanes: list[Iterable[Any]], kind: Kind, n: 
     """`fn` of every lane, and a mask of the lanes where it raised or gave another kind of number."""
     lanes = [lane if isinstance(lane, repeat) else list(lane) for lane in lanes]
     try:
+        if kind is FLOAT and getattr(fn, "__module__", "") == "math":  # always a float
+            return np.fromiter(map(fn, *lanes), np.float64, n), None
         results = list(map(fn, *lanes))
         if len(set(map(type, results))) == 1 and kind_of(results[0]) is kind:
             return np.array(results, dtype=kind.dtype), None
