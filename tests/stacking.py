@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-INT64 = np.iinfo(np.int64)
 NUMERIC_KINDS = "biufcmM"
 
 
@@ -103,36 +102,27 @@ def is_numeric_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind in NUMERIC_KINDS
 
 
-def is_wide(value: Any) -> bool:
-    return type(value) is int and not INT64.min <= value <= INT64.max
-
-
 def dtype_of(number: Any) -> np.dtype[Any]:
     if isinstance(number, np.generic):
         return number.dtype
-    if is_wide(number):
-        return np.dtype(float)
-    return {
-        bool: np.dtype(bool),
-        int: np.dtype(np.int64),
-        float: np.dtype(float),
-        complex: np.dtype(complex),
-    }[type(number)]
+    return np.dtype(np.int64 if type(number) is int else type(number))
 
 
 def stack_numbers(results: list[Any]) -> Any:
-    if any(is_wide(r) for r in results) and all(type(r) in (int, bool) for r in results):
+    """One array by NumPy's promotion; ints that it cannot hold stay exact, in an object array or in the list."""
+    try:
+        out = np.empty(len(results), dtype=np.result_type(*{dtype_of(r) for r in results}))
+        for at, result in enumerate(results):
+            out[at] = result
+        return out
+    except TypeError:
+        return results
+    except OverflowError:
+        if not all(type(r) in (int, bool) for r in results):
+            return results
         out = np.empty(len(results), dtype=object)
         out[:] = [int(r) for r in results]
         return out
-    try:
-        dtype = np.result_type(*{dtype_of(r) for r in results})
-        out = np.empty(len(results), dtype=dtype)
-        for at, result in enumerate(results):
-            out[at] = result
-    except (TypeError, OverflowError):
-        return results
-    return out
 
 
 def stack_lists(results: list[Any]) -> Any:

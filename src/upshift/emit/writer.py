@@ -98,7 +98,7 @@ class Writer:
             names = dict(names)
             later = self._later(node)
             for i, step in enumerate(node.steps):
-                at = self._step(step, self.exact or step.out in node.sharp, at, names, later[i])
+                at = self._step(step, self.exact or step.out in node.firm, at, names, later[i])
             pending += reversed(self._end(node, at, names))
 
     def _later(self, node: Node) -> list[set[int]]:

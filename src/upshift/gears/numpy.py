@@ -17,9 +17,10 @@ from ..columns.inputs import Lanes
 from ..columns.kinds import Column, Kind, fits_int64, kind_of
 from ..columns.outputs import Numbers, Placed, Same, piece_of
 from ..errors import Untraceable
+from ..rules.blur import Blurred, spread, too_close
 from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Tree, grow, value_key
-from .program import Instruction, program_of
+from .program import Care, Instruction, program_of
 
 CHUNK = 1 << 15
 """Lanes at a time: a handful of float64 columns of this length stay in a core's cache."""
@@ -33,6 +34,10 @@ THREADS_PAY_SECONDS = 600e-6
 
 Where = slice | Column
 """Positions of lanes: a whole chunk, or an index."""
+
+
+class TooBlurred(Exception):
+    """Too many lanes are too close to call: the values that decide have to be exact."""
 
 
 @dataclass(slots=True)
@@ -109,11 +114,11 @@ class Run:
         captured: dict[int, Any],
         row: Callable[[int], tuple[Any, ...]],
         pace: Pace,
-        exact: bool,
+        care: Care,
         rebind: Callable[[], dict[int, Any]],
     ) -> None:
         self.tree, self.f, self.shared, self.lanes, self.captured = tree, f, shared, lanes, captured
-        self.row, self.pace, self.exact, self.rebind = row, pace, exact, rebind
+        self.row, self.pace, self.care, self.rebind = row, pace, care, rebind
         self.n = len(lanes.columns[0])
         self.store = Store(self.n)
         self.left: list[Column] = []
@@ -162,18 +167,19 @@ class Run:
 class Band:
     """Lanes that have answered all guards alike: where they are in the tree, and the values they carry by id.
 
-    `spans` are what is known of the ranges of those values, for these lanes and no others.
+    `spans` are what is known of the ranges of those values, `errors` how far they may be off, for these lanes alone.
     """
 
     node: Node | None
     lanes: Where
     values: dict[int, Any]
     spans: dict[int, Span]
+    errors: dict[int, float]
 
     def part(self, index: Column, ids: Iterable[int], node: Node | None) -> Band:
         """Some of these lanes, with some of their values."""
         values = {id: _take(self.values[id], index) for id in ids}
-        return Band(node, _pick(self.lanes, index), values, dict(self.spans))
+        return Band(node, _pick(self.lanes, index), values, dict(self.spans), dict(self.errors))
 
 
 class Chunk:
@@ -205,20 +211,20 @@ class Chunk:
     def _start(self, where: Where) -> Band:
         values: dict[int, Any] = {i: column[where] for i, column in enumerate(self.of.lanes.columns)}
         values.update({id: Const(value) for id, value in self.of.captured.items()})
-        return Band(self.of.tree.root, where, values, {})
+        return Band(self.of.tree.root, where, values, {}, {})
 
     # ---- steps
 
     def _steps(self, node: Node, band: Band) -> Band:
         values, spans = band.values, band.spans
-        for instruction in program_of(node, self.of.exact):
+        for instruction in program_of(node, self.of.care):
             op = instruction.op
             args = [plain(values[ref]) if type(ref) is int else ref.value for ref in instruction.refs]  # type: ignore[union-attr]
             if op is None:
                 made = self._once(instruction, args)
                 if made is None:
                     self._leave(band.lanes)
-                    return Band(node, slice(0, 0), {}, {})
+                    return Band(node, slice(0, 0), {}, {}, {})
                 values[instruction.out] = made
                 continue
             leave = None
@@ -229,6 +235,8 @@ class Chunk:
                     spans[instruction.out] = span
             else:
                 out = op.run(*args) if instruction.into is None else op.run(*args, out=values[instruction.into])
+            if instruction.decisive or (instruction.edge and band.errors):
+                leave = self._blurred(instruction, band, out, args, leave)
             if self.flagged and op.warns:
                 leave = self._warned(instruction, band.lanes, out, args, leave)
             values[instruction.out] = out
@@ -241,6 +249,21 @@ class Chunk:
                 if not _count(band.lanes):
                     break
         return band
+
+    def _blurred(self, instruction: Instruction, band: Band, out: Any, args: list[Any], leave: Column | None) -> Any:
+        """Keep in mind how far a result may be off; at a decision, let go of the lanes that are too close to call."""
+        errors = [band.errors.get(ref, 0.0) if isinstance(ref, int) else 0.0 for ref in instruction.refs]
+        op = instruction.op
+        assert op is not None
+        if instruction.decisive:
+            blurred = [Blurred(arg, error) for arg, error in zip(args, errors, strict=True)]
+            band.errors[instruction.out] = spread(instruction.step.fn, op.close, out, blurred)
+        if not instruction.edge or not any(errors):
+            return leave
+        close = too_close(op.name, args, sum(errors))
+        if np.count_nonzero(close) > 0.1 * len(close) + 16:
+            raise TooBlurred
+        return close if leave is None else close | leave
 
     def _once(self, instruction: Instruction, args: list[Any]) -> Const | None:
         """A step on captured values, by Python; None where it is no longer what it was: then the plain function decides."""
@@ -337,7 +360,7 @@ class Chunk:
             return self._untraced(guard, answer, band if index is None else band.part(index, band.values, None))
         if index is not None:
             return [band.part(index, child.needs, child)]
-        return [Band(child, band.lanes, {id: band.values[id] for id in child.needs}, band.spans)]
+        return [Band(child, band.lanes, {id: band.values[id] for id in child.needs}, band.spans, band.errors)]
 
     def _untraced(self, guard: Guard | None, answer: Any, band: Band) -> list[Band]:
         """Nobody has been here: trace one of these lanes if that pays, else leave them to the plain function."""
@@ -356,7 +379,7 @@ class Chunk:
             return []
         child = run.tree.root if guard is None else guard.children.get(answer)
         if child is not None and child.needs <= band.values.keys() and run.tree.sharpened == before:
-            return [Band(child, band.lanes, band.values, band.spans)]
+            return [Band(child, band.lanes, band.values, band.spans, band.errors)]
         return [self._start(_index(band.lanes))]
 
     def _grow(self, lanes: Where) -> bool:
@@ -414,4 +437,4 @@ def _take(value: Any, index: Column) -> Any:
     return value if type(value) is Const else value.take(index)
 
 
-__all__ = ["Pace", "Run", "Untraceable"]
+__all__ = ["Pace", "Run", "TooBlurred", "Untraceable"]

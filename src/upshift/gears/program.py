@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from enum import IntEnum
 
 import numpy as np
 
 from ..rules import Op
-from ..trace import Const, Guard, Leaf, Node, Ref, Step
+from ..rules.blur import EDGES, SPREAD
+from ..trace import Guard, Leaf, Node, Ref, Step
 
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One step, ready to run. `into`: the argument whose buffer may take the result; `dead`: values not needed after it."""
+    """One step, ready to run.
+
+    `into`: the argument whose buffer may take the result. `dead`: values not needed after it. `decisive`: a decision hangs
+    on it, so how far it may be off is kept in mind. `edge`: it is a decision.
+    """
 
     step: Step
     op: Op | None
@@ -21,16 +26,26 @@ class Instruction:
     out: int
     into: int | None
     dead: tuple[int, ...]
+    decisive: bool = False
+    edge: bool = False
 
 
-def program_of(node: Node, exact: bool) -> tuple[Instruction, ...]:
+class Care(IntEnum):
+    """How exact steps must be that NumPy only gets close to."""
+
+    CLOSE = 0  # decisions are guarded by error bounds
+    FIRM = 1  # what a decision depends on is the loop's very bits
+    EXACT = 2  # everything is
+
+
+def program_of(node: Node, care: Care) -> tuple[Instruction, ...]:
     """The node's instructions; kept with the node until the tree grows below it."""
-    if node.program is None or node.program[0] != exact:
-        node.program = exact, _compile(node, exact)
+    if node.program is None or node.program[0] != care:
+        node.program = care, _compile(node, care)
     return node.program[1]  # type: ignore[no-any-return]
 
 
-def _compile(node: Node, exact: bool) -> tuple[Instruction, ...]:
+def _compile(node: Node, care: Care) -> tuple[Instruction, ...]:
     needed = _needed_after(node)
     made: list[Instruction] = []
     ours: set[int] = set()
@@ -42,10 +57,12 @@ def _compile(node: Node, exact: bool) -> tuple[Instruction, ...]:
         needed |= ids
         needed.discard(step.out)
     for step, dead in reversed(last):
-        sharp = exact or step.out in node.sharp
+        sharp = care is Care.EXACT or step.out in (node.firm if care is Care.FIRM else node.sharp)
         op = (step.exact if sharp else step.op) if step.op is not None else None
-        into = _overwritable(step, op, dead, ours, node)
-        made.append(Instruction(step, op, step.refs, step.out, into, dead))
+        decisive = care is Care.CLOSE and not sharp and step.out in node.decisive and step.fn in SPREAD
+        edge = care is Care.CLOSE and op is not None and op.cuts and op.name in EDGES
+        into = None if decisive or edge else _overwritable(step, op, dead, ours, node)
+        made.append(Instruction(step, op, step.refs, step.out, into, dead, decisive, edge))
         if op is not None and isinstance(op.run, np.ufunc):
             ours.add(step.out)
     return tuple(made)
@@ -71,9 +88,3 @@ def _overwritable(step: Step, op: Op | None, dead: tuple[int, ...], ours: set[in
         if id in ours and dtypes.get(id) == step.kind.dtype:
             return id
     return None
-
-
-def constant(ref: Ref) -> Any:
-    """The value of a constant reference."""
-    assert isinstance(ref, Const)
-    return ref.value

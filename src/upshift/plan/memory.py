@@ -14,6 +14,7 @@ import numpy as np
 
 from ..columns.inputs import Lanes
 from ..errors import Refusal
+from ..gears.program import Care
 from ..trace import Tree, bind
 from .costs import Costs
 
@@ -33,7 +34,7 @@ class Known:
     refusal: Refusal | None = None
     retry_above: int = 0
     quick: int = 0
-    exact: bool = False
+    care: Care = Care.CLOSE
     shifts: list[str] = field(default_factory=list)
 
     def tree(self, lanes: Lanes, f: Any, shared: dict[str, Any]) -> tuple[Tree, dict[int, Any]]:

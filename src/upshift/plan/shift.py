@@ -16,7 +16,8 @@ from ..config import settings
 from ..errors import GearRefused, Refusal, Untraceable
 from ..gears.job import Job
 from ..gears.loop import SKIPPED, OnError, call_one, run_loop
-from ..gears.numpy import Pace, Run
+from ..gears.numpy import Pace, Run, TooBlurred
+from ..gears.program import Care
 from ..trace import Tree, bind
 from ..verify import check, sample
 from .costs import SETUP
@@ -143,16 +144,20 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
     def row(i: int) -> tuple[Any, ...]:
         return job.row(i if index is None else int(index[i]))
 
-    for exact in (False, True) if not (job.exact or known.exact) else (True,):
+    reason: str | None = ""
+    for care in [care for care in Care if care >= (Care.EXACT if job.exact else known.care)]:
         try:
             tree, captured = known.tree(lanes, job.f, job.shared)
             with tree.lock:
-                run = Run(tree, job.f, job.shared, lanes, captured, row, pace, exact, lambda: _again(tree, job))
+                run = Run(tree, job.f, job.shared, lanes, captured, row, pace, care, lambda t=tree: _again(t, job))  # type: ignore[misc]
                 run.over_all(settings().num_threads)
                 tree.young = False
         except Untraceable as refusal:
             known.trees.clear()
             return Refusal("numpy", refusal.reason, refusal.where, refusal.remedy)
+        except TooBlurred:
+            known.care = Care.FIRM
+            continue
         made.invested |= bool(run.grown) or not tree.trusted
         reason = _check(run, tree, job, row)
         if reason is None:
@@ -160,7 +165,7 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
             _warn(run, job, row)
             return None
         log.warning("upshift: results of the numpy gear are not used: %s", reason)
-        known.exact = True
+        known.care = Care(min(care + 1, Care.EXACT))
         tree.trusted = False
     known.trees.clear()
     return Refusal("numpy", f"its result is not the loop's: {reason}")
@@ -178,7 +183,7 @@ def _check(run: Run, tree: Tree, job: Job, row: Any) -> str | None:
     if not settings().verify or (tree.trusted and not run.grown):
         return None
     named = list(run.grown) if tree.trusted else [*run.grown, *sample(run.lanes, run.n)]
-    reason = check(job.call, row, run.store.results(named), run.exact or job.exact, named)
+    reason = check(job.call, row, run.store.results(named), run.care is Care.EXACT, named)
     tree.trusted = reason is None
     return reason
 

@@ -207,7 +207,8 @@ def _numpy_operator(fn: Callable[..., Any]) -> Lower:
             return _within(fn, fn, (int(info.min), int(info.max)), warns=True)
         if fn is operator.pow or (kind.dtype.kind == "c" and fn in (operator.mul, operator.truediv)):
             return replace(_odd_left(fn, fn), warns=True)
-        return Op(fn.__name__, fn, _SPELL[fn], cuts=cuts, warns=True)
+        of_complex = any(k is not None and k.dtype.kind == "c" for k in kinds)
+        return Op(fn.__name__, fn, _SPELL[fn], close=of_complex and fn is operator.abs, cuts=cuts, warns=True)
 
     return make
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .op import Op
+
+
+@dataclass(frozen=True, eq=False)
+class Predicate(Op):
+    """A predicate that may hold for all lanes because of the arguments that are constants (lane values come as None)."""
+
+    always: Callable[..., bool] = lambda *_: False
 
 
 def _not(name: str, spell: str, run: Any) -> Op:
@@ -31,10 +40,11 @@ def _real_power(base: Any, exponent: Any) -> Any:
     return np.greater_equal(base, 0) | whole | np.isnan(base) | np.isnan(exponent) | np.isinf(base)
 
 
-REAL_POWER = Op("real_power", _real_power, "(({0} >= 0) | ({1} == np.floor({1})) | ~np.isfinite({0} + {1}))", cuts=True)
-NOT_ZERO_TO_MINUS = Op(
-    "not_zero_to_minus",
-    lambda base, exponent: np.not_equal(base, 0) | ~np.less(exponent, 0),
-    "(({0} != 0) | ~({1} < 0))",
-    cuts=True,
-)
+REAL_POWER = Predicate(
+    "real_power", _real_power, "(({0} >= 0) | ({1} == np.floor({1})) | ~np.isfinite({0} + {1}))", cuts=True,
+    always=lambda base, exponent: exponent is not None and exponent == exponent // 1,
+)  # fmt: skip
+NOT_ZERO_TO_MINUS = Predicate(
+    "not_zero_to_minus", lambda base, exponent: np.not_equal(base, 0) | ~np.less(exponent, 0),
+    "(({0} != 0) | ~({1} < 0))", cuts=True, always=lambda base, exponent: exponent is not None and exponent >= 0,
+)  # fmt: skip

@@ -15,7 +15,7 @@ from ..errors import Leave, OverBudget, Signal, Untraceable
 from ..rules import Op, guards, lane_by_lane, lower
 from ..rules.conversions import conjugate, imag_part, larger, real_part, smaller, weak_cast
 from ..rules.operators import COMPARISONS, OPERATORS
-from ..rules.predicates import TRUE
+from ..rules.predicates import TRUE, Predicate
 from .lane import LANES, Captured, Lane, is_lane
 from .tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
 
@@ -295,6 +295,8 @@ class Trace:
     def _holds(self, predicate: Op, args: tuple[Any, ...]) -> bool:
         """A rule's predicate, guarded where it looks at lane values."""
         values = [self._value(a) for a in args]
+        if isinstance(predicate, Predicate) and predicate.always(*(None if is_lane(a) else a for a in args)):
+            return True
         truth = bool(predicate.run(*values))
         if not any(is_lane(a) for a in args) or self._pinned(args):
             return truth

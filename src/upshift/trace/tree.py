@@ -13,6 +13,7 @@ from ..columns.forms import Form
 from ..columns.inputs import Lanes
 from ..columns.kinds import Kind
 from ..rules import Op, lane_by_lane
+from ..rules.blur import EDGES, SPREAD
 
 
 class Const:
@@ -104,13 +105,15 @@ class Raises:
 class Node:
     """Steps that every lane here takes, then a guard, a leaf or an error."""
 
-    __slots__ = ("end", "exact", "needs", "program", "sharp", "steps", "weight")
+    __slots__ = ("decisive", "end", "exact", "firm", "needs", "program", "sharp", "steps", "weight")
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self.end: Guard | Leaf | Raises | None = None
         self.needs: frozenset[int] = frozenset()
         self.sharp: frozenset[int] = frozenset()
+        self.decisive: frozenset[int] = frozenset()
+        self.firm: frozenset[int] = frozenset()
         self.exact: frozenset[int] | None = None
         self.weight = 0.0
         self.program: Any = None
@@ -121,30 +124,45 @@ class Node:
     def settle(self) -> bool:
         """Work out, from the children, what is needed from above; True where a step has to be more exact than before.
 
-        `sharp` are the values, made here or above, on which a decision depends: they must be the loop's very bits.
+        A decision may depend on values, made here or above. `decisive`: they may be blurred if an error bound is carried
+        along. `sharp`: they must be the loop's very bits. `firm`: both together, for where bounds do not help.
         """
         needs: set[int] = set()
+        decisive: set[int] = set()
         sharp: set[int] = set()
         for child in self.children():
             needs |= child.needs
+            decisive |= child.decisive
             sharp |= child.sharp
         if isinstance(self.end, Guard):
             needs.add(self.end.ref)
-            sharp.add(self.end.ref)
+            (decisive if self.end.mode == "truth" else sharp).add(self.end.ref)
         elif isinstance(self.end, Leaf):
             needs.update(ref for ref in self.end.refs if isinstance(ref, int))
         for step in reversed(self.steps):
             needs.discard(step.out)
             ids = [ref for ref in step.refs if isinstance(ref, int)]
             needs.update(ids)
-            if step.op is None or step.op.cuts or (step.out in sharp and not step.op.soft):
-                sharp.update(ids)
+            _look_back(step, ids, decisive, sharp)
         below = [child.weight for child in self.children()]
         self.weight = len(self.steps) + 1 + (sum(below) / len(below) if below else 0)
-        self.needs, self.sharp, self.program = frozenset(needs), frozenset(sharp), None
+        self.needs, self.sharp, self.decisive, self.program = frozenset(needs), frozenset(sharp), frozenset(decisive), None
+        self.firm = self.sharp | self.decisive
         before = self.exact
-        self.exact = frozenset(s.out for s in self.steps if s.op is not None and s.op.close and s.out in sharp)
+        self.exact = frozenset(s.out for s in self.steps if s.op is not None and s.out in self.firm)
         return before is not None and before != self.exact
+
+
+def _look_back(step: Step, ids: list[int], decisive: set[int], sharp: set[int]) -> None:
+    """What a step's arguments must be, from what hangs on its result and what it does."""
+    if step.op is None:
+        return  # of captured values, by Python: as exact as can be
+    if step.op.cuts:
+        (decisive if step.op.name in EDGES else sharp).update(ids)
+    elif step.out in sharp and not step.op.soft:
+        sharp.update(ids)
+    elif step.out in decisive and not step.op.soft:
+        (decisive if step.fn in SPREAD else sharp).update(ids)
 
 
 class Tree:
