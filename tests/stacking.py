@@ -109,7 +109,7 @@ def dtype_of(number: Any) -> np.dtype[Any]:
 
 
 def stack_numbers(results: list[Any]) -> Any:
-    """One array by NumPy's promotion; ints that it cannot hold stay exact, in an object array or in the list."""
+    """One array by NumPy's promotion; ints beyond it stay exact, in an object array or the list."""
     try:
         out = np.empty(len(results), dtype=np.result_type(*{dtype_of(r) for r in results}))
         for at, result in enumerate(results):

@@ -7,20 +7,24 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .columns.inputs import common_length, elements_of
 from .columns.outputs import empty, stack
 from .config import settings
 from .emit import source_of
 from .errors import GearRefused, Refusal, UpshiftError
+from .gears.express import MISS
 from .gears.job import Job
 from .gears.loop import OnError, check_policy, run_loop
 from .gears.numpy import Pace
 from .plan.explanation import Explanation
 from .plan.explanation import explain as explain_job
-from .plan.memory import MEMORY, QUICK_SECONDS, Known, key_of, kind_of_column
+from .plan.memory import MEMORY, QUICK_SECONDS, Known, key_of, quick_key
 from .plan.shift import batch, run_best, run_in
 
 GEARS = ("loop", "numpy")
+_PLAIN_COLUMNS = (np.ndarray, list, tuple, range)
 
 
 def map(
@@ -44,20 +48,41 @@ def map(
     `on_error`: "raise" | "return" (the exceptions in place) | "skip" | ("fill", value). `gear`: "loop" | "numpy" forces
     one. `exact=True`: not one bit may differ from the loop; without it floats may differ by rounding (1e-9).
     """
-    if gear is None and on_error == "raise" and not shared and len(xs) == 1:
-        # The path of small, known calls: a look-up, the loop, the stack.
-        x = xs[0]
-        try:
-            known = MEMORY.known.get((id(f.__code__), kind_of_column(x)))
-            if known is not None and 0 < len(x) <= known.quick:
-                began = time.perf_counter()
-                results = run_loop(f, xs, "raise")
-                if time.perf_counter() - began > 3 * QUICK_SECONDS:
-                    known.quick = 0
-                return stack(results)
-        except AttributeError:
-            pass  # not a plain function
+    if gear is None and on_error == "raise" and not shared and not exact and xs:
+        known = _glance(f, xs)
+        if known is not None:
+            n = len(xs[0])
+            if n <= known.quick:
+                return _quick(f, xs, known)
+            if known.express is not None:
+                result = known.at_express(f, xs)
+                if result is not MISS:
+                    return result
     return _map(f, xs, on_error, gear, exact, shared)
+
+
+def _glance(f: Any, xs: tuple[Any, ...]) -> Known | None:
+    """What is known of a plain function on plain columns of one length, at the price of a look-up."""
+    try:
+        known = MEMORY.known.get(quick_key(f, xs))
+        if known is None:
+            return None
+        n = len(xs[0])
+    except (AttributeError, TypeError):
+        return None
+    for x in xs:
+        if type(x) not in _PLAIN_COLUMNS or len(x) != n:
+            return None
+    return known if n else None
+
+
+def _quick(f: Any, xs: tuple[Any, ...], known: Known) -> Any:
+    """Small, known calls: the loop, the stack, and an eye on the clock."""
+    began = time.perf_counter()
+    results = run_loop(f, xs, "raise")
+    if time.perf_counter() - began > 3 * QUICK_SECONDS:
+        known.quick = 0
+    return stack(results)
 
 
 def _map(f: Any, xs: tuple[Any, ...], on_error: OnError, gear: str | None, exact: bool, shared: dict[str, Any]) -> Any:

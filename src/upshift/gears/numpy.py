@@ -20,10 +20,9 @@ from ..errors import Untraceable
 from ..rules.blur import Blurred, spread, too_close
 from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Tree, grow, value_key
+from .express import CHUNK
 from .program import Care, Instruction, program_of
 
-CHUNK = 1 << 15
-"""Lanes at a time: a handful of float64 columns of this length stay in a core's cache."""
 FIRST_CHUNK = 1 << 10
 """Lanes that a young tree grows on, before the rest follows in large chunks."""
 STEP_SECONDS = 0.8e-6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-SETUP = 250e-6
+SETUP = 400e-6
 """What the first trace and check of a function are expected to cost."""
 FIXED = 15e-6
 """What a call of the numpy gear is expected to cost before the first element."""
@@ -54,6 +54,7 @@ class Line:
 class Costs:
     """What is known of one function on one kind of elements."""
 
+    sure: bool = True
     loop_rate: float = 0.0
     loop_spent: float = 0.0
     invested: float = 0.0
@@ -65,16 +66,18 @@ class Costs:
         if not self.loop_rate:
             self.loop_rate = rate
         else:
-            share = 0.5 if rate < self.loop_rate else 0.1
+            share = 0.8 if rate < self.loop_rate else 0.1
             self.loop_rate += share * (rate - self.loop_rate)
 
     def worth_tracing(self, remaining: int) -> bool:
-        """Ski rental: either what is left of this call pays for a trace, or the loop has already cost as much as one."""
+        """Ski rental: either what is left of this call pays for a trace, or the loop has already cost as much as one.
+
+        A function with loops may have too many paths to batch: little of the call may be put at risk for it.
+        """
         left = remaining * self.loop_rate
-        batched = FIXED + left / GAIN
-        if left > 1.3 * (SETUP + batched):
+        if left > (1.3 if self.sure else 12) * (SETUP + FIXED) + left / GAIN:
             return True
-        return self.loop_spent - self.invested > SETUP and left > 2 * FIXED
+        return self.loop_spent - self.invested > SETUP * (1 if self.sure else 4) and left > 2 * FIXED
 
     def loop_below(self) -> int:
         """The size up to which the loop is the better choice, as far as was measured."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import threading
 import types
@@ -14,6 +15,7 @@ import numpy as np
 
 from ..columns.inputs import Lanes
 from ..errors import Refusal
+from ..gears.express import MISS, Express, express_of
 from ..gears.program import Care
 from ..trace import Tree, bind
 from .costs import Costs
@@ -35,6 +37,8 @@ class Known:
     retry_above: int = 0
     quick: int = 0
     care: Care = Care.CLOSE
+    express: Express | None = None
+    walks: int = 0
     shifts: list[str] = field(default_factory=list)
 
     def tree(self, lanes: Lanes, f: Any, shared: dict[str, Any]) -> tuple[Tree, dict[int, Any]]:
@@ -50,6 +54,24 @@ class Known:
         variants.insert(0, Tree(lanes))
         del variants[MOST_TREES:]
         return variants[0], {}
+
+    def walked(self) -> None:
+        """A tree that was walked a few times and has one path is written down as a function."""
+        self.walks += 1
+        trees = [variants[0] for variants in self.trees.values()]
+        if self.walks in (2, 64) and len(trees) == 1 and self.care is Care.CLOSE:
+            self.express = express_of(trees[0])
+
+    def at_express(self, f: Any, columns: tuple[Any, ...]) -> Any:
+        """The result at express speed, or MISS."""
+        express = self.express
+        if express is None or express.misses > 3:
+            self.express = None
+            return MISS
+        for column, dtype in zip(columns, express.dtypes, strict=False):
+            if type(column) is not np.ndarray or column.dtype != dtype or column.ndim != 1:
+                return MISS
+        return express.over(f, columns) if len(columns) == len(express.dtypes) else MISS
 
     def set_quick(self) -> None:
         """Up to which size the next calls go straight to the loop."""
@@ -70,7 +92,7 @@ class Memory:
         with self.lock:
             found = self.known.get(key)
             if found is None:
-                found = self.known[key] = Known(anchors)
+                found = self.known[key] = Known(anchors, Costs(sure=not _has_loop(anchors)))
                 while len(self.known) > MOST_FUNCTIONS:
                     self.known.popitem(last=False)
             return found
@@ -79,11 +101,28 @@ class Memory:
 MEMORY = Memory()
 
 
+def _has_loop(anchors: tuple[Any, ...]) -> bool:
+    """Whether the function's own code jumps backwards: such functions may have as many paths as elements."""
+    return any(
+        op in _BACKWARDS for anchor in anchors if isinstance(anchor, types.CodeType) for op in anchor.co_code[::2]
+    )
+
+
+_BACKWARDS = frozenset(code for name, code in dis.opmap.items() if "JUMP_BACKWARD" in name)
+
+
 def key_of(f: Any, columns: Sequence[Any], shared: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
     """What a function is remembered by: the code it runs, the kind of its columns, the names that are shared."""
     anchors = tuple(_anchors(f))
     kinds = [kind_of_column(column) for column in columns]
     return (*map(id, anchors), *kinds, *shared), anchors
+
+
+def quick_key(f: Any, columns: tuple[Any, ...]) -> Any:
+    """The key of a plain function on plain columns, with nothing shared; AttributeError for any other function."""
+    if len(columns) == 1:
+        return id(f.__code__), kind_of_column(columns[0])
+    return (id(f.__code__), *map(kind_of_column, columns))
 
 
 def kind_of_column(column: Any) -> Any:

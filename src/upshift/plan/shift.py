@@ -58,6 +58,7 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
             seconds = time.perf_counter() - began
             if not made.invested or seconds > costs.loop_rate * job.n:
                 costs.batched.add(job.n, seconds)
+            known.walked()
             known.set_quick()
             return result
     results = _prefix(job, known, on_error)
@@ -101,7 +102,7 @@ def _prefix(job: Job, known: Known, on_error: OnError) -> list[Any]:
             block = job.n
         done = len(results)
         results += _timed_loop(job.part(done, done + block), known, on_error, done)
-        if not traced and known.costs.worth_tracing(job.n - len(results)):
+        if not traced and len(results) >= 24 and known.costs.worth_tracing(job.n - len(results)):
             return results
         block = max(2 * block, int(20e-6 / max(known.costs.loop_rate, 1e-9)))
     return results

@@ -66,6 +66,8 @@ _UFUNC: dict[Callable[..., Any], Callable[..., Any]] = {
     operator.eq: np.equal,
     operator.ne: np.not_equal,
 }
+_RUN = {**_UFUNC, operator.pow: operator.pow}
+"""What is run on columns: `column ** 2` is a multiplication, `np.power(column, 2)` is not."""
 COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 OPERATORS = tuple(_UFUNC)
 _fn: Callable[..., Any]
@@ -98,7 +100,7 @@ def _plain(fn: Callable[..., Any], close: bool = False, cuts: bool = False) -> O
 
 
 def _ints(fn: Callable[..., Any]) -> Proved:
-    return _within(fn, _UFUNC[fn], (INT64_MIN, INT64_MAX), warns=False)
+    return _within(fn, _RUN[fn], (INT64_MIN, INT64_MAX), warns=False)
 
 
 def _within(fn: Callable[..., Any], run: Callable[..., Any], limits: Span, warns: bool) -> Proved:
@@ -184,7 +186,7 @@ def _power_of_ints(kinds: tuple[Kind | None, ...], kind: Kind) -> Op | None:
 def _power_of_floats(kinds: tuple[Kind | None, ...], kind: Kind) -> Op | None:
     if kind.dtype.kind != "f":
         return None
-    return _odd_left(operator.pow, np.power)
+    return _odd_left(operator.pow, operator.pow)
 
 
 rule(operator.pow, on="int bool", lower=_power_of_ints, domain=((NOT_NEGATIVE, (1,)),),
@@ -204,11 +206,11 @@ def _numpy_operator(fn: Callable[..., Any]) -> Lower:
         cuts = kind.dtype.kind in "biu" or fn in (operator.floordiv, operator.mod)
         if fn in REACH and kind.dtype.kind in "iu" and fn is not operator.lshift:
             info = np.iinfo(kind.dtype)
-            return _within(fn, fn, (int(info.min), int(info.max)), warns=True)
+            return _within(fn, _RUN[fn], (int(info.min), int(info.max)), warns=True)
         if fn is operator.pow or (kind.dtype.kind == "c" and fn in (operator.mul, operator.truediv)):
-            return replace(_odd_left(fn, fn), warns=True)
+            return replace(_odd_left(fn, _RUN[fn]), warns=True)
         of_complex = any(k is not None and k.dtype.kind == "c" for k in kinds)
-        return Op(fn.__name__, fn, _SPELL[fn], close=of_complex and fn is operator.abs, cuts=cuts, warns=True)
+        return Op(fn.__name__, _RUN[fn], _SPELL[fn], close=of_complex and fn is operator.abs, cuts=cuts, warns=True)
 
     return make
 

@@ -1,0 +1,244 @@
+"""A tree with one path in; one Python function for it out, with nothing left to decide but whether all lanes follow.
+
+The numpy gear walks a tree step by step, which costs some tens of microseconds a call. Where only one path is known, the
+walk can be written down once: captured values are read and compared, every step is one line, every guard must hold for
+all lanes. Whatever is not so (a lane on another path, an overflow, a warning) is a miss, and the walk decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..columns.forms import Form
+from ..columns.kinds import Column, kind_of
+from ..trace import Const, Guard, Leaf, Node, Ref, Tree
+from ..trace.paths import Roots, holds
+from .program import Care, Instruction, program_of
+
+CHUNK = 1 << 15
+"""Lanes at a time: a handful of float64 columns of this length stay in a core's cache."""
+MISS = object()
+"""What an express function gives where the walk has to decide."""
+
+@dataclass(slots=True)
+class _Writer:
+    """Lines of the function, and the objects that its names stand for."""
+
+    lines: list[str] = field(default_factory=list)
+    space: dict[str, Any] = field(default_factory=dict)
+
+    def name(self, value: Any, wish: str = "k") -> str:
+        name = f"{wish}{len(self.space)}"
+        self.space[name] = value
+        return name
+
+    def ref(self, ref: Ref) -> str:
+        if isinstance(ref, Const):
+            return repr(ref.value) if type(ref.value) is int else self.name(ref.value)
+        return f"v{ref}" if ref >= 0 else f"c{-ref}"
+
+
+def express_of(tree: Tree) -> Express | None:
+    """The one path of a tree as a function; None where there are more, or it needs the walk."""
+    nodes = _single_path(tree)
+    if nodes is None:
+        return None
+    leaf = nodes[-1].end
+    assert isinstance(leaf, Leaf)
+    instructions = [i for node in nodes for i in program_of(node, Care.CLOSE)]
+    made = {i.out for i in instructions if i.op is not None}
+    plain = all(isinstance(ref, int) and ref in made for ref in leaf.refs) and _is_array_form(leaf.form)
+    if not plain or any(i.decisive for i in instructions):
+        return None
+    writer = _Writer()
+    for node in nodes:
+        for instruction in program_of(node, Care.CLOSE):
+            _step(writer, instruction, leaf)
+        if isinstance(node.end, Guard):
+            _guard(writer, node.end)
+    results = ", ".join(writer.ref(ref) for ref in leaf.refs)
+    inputs = ", ".join(f"v{i}" for i in range(len(tree.kinds)))
+    captured = ", ".join(f"c{-c.id}" for c in tree.captures.values() if c.mode == "input")
+    head = f"def run({captured + ', ' if captured else ''}{inputs}, out=None):"
+    source = "\n    ".join([head, *writer.lines, f"return ({results},)"])
+    space = {**writer.space, "MISS": MISS, "spans_of": _spans_of}
+    exec(compile(source, "<upshift express>", "exec"), space)
+    return Express(tree, space["run"], leaf)
+
+
+def _is_array_form(form: Form) -> bool:
+    """Whether columns in the place of leaves are already what the user gets back (lists would become an axis)."""
+    return form.cls is None or (form.cls is not list and all(_is_array_form(child) for child in form.children))
+
+
+def _single_path(tree: Tree) -> list[Node] | None:
+    nodes = [tree.root] if tree.root is not None else []
+    while nodes and isinstance(nodes[-1].end, Guard):
+        children = nodes[-1].children()
+        if len(children) != 1 or nodes[-1].end.mode != "truth":
+            return None
+        nodes.append(children[0])
+    return nodes if nodes and isinstance(nodes[-1].end, Leaf) else None
+
+
+def _step(writer: _Writer, instruction: Instruction, leaf: Leaf) -> None:
+    out, op = f"v{instruction.out}", instruction.op
+    args = ", ".join(writer.ref(ref) for ref in instruction.refs)
+    if op is None:
+        kind = writer.name(instruction.step.kind)
+        writer.lines += [
+            f"{out} = {writer.name(instruction.step.fn)}({args})",
+            f"if {writer.name(kind_of)}({out}) is not {kind}: return MISS",
+        ]
+    elif not op.simple:
+        writer.lines += [
+            f"{out}, leave, _ = {writer.name(op.over)}([{args}], spans_of([{args}]))",
+            "if leave is not None: return MISS",
+        ]
+    elif isinstance(op.run, np.ufunc):
+        into = f"v{instruction.into}" if instruction.into is not None else ""
+        if leaf.refs == (instruction.out,):
+            into = "out"
+        writer.lines.append(f"{out} = {writer.name(op.run)}({args}{', ' + into if into else ''})")
+    else:
+        writer.lines.append(f"{out} = {writer.name(op.run)}({args})")
+
+
+def _guard(writer: _Writer, guard: Guard) -> None:
+    answer = next(iter(guard.children))
+    ref = writer.ref(guard.ref)
+    if guard.ref < 0:
+        writer.lines.append(f"if bool({ref}) is not {answer}: return MISS")
+        return
+    all_or_none = f"{ref}.all()" if answer else f"not {ref}.any()"
+    writer.lines.append(f"if not ({all_or_none} if hasattr({ref}, 'any') else bool({ref}) is {answer}): return MISS")
+
+
+def _spans_of(args: list[Any]) -> Callable[[int, bool], tuple[Any, Any]]:
+    def span(i: int, tight: bool) -> tuple[Any, Any]:
+        arg = args[i]
+        return (arg.min().item(), arg.max().item()) if isinstance(arg, np.ndarray) else (arg, arg)
+
+    return span
+
+
+Binder = Callable[[Any], Any]
+
+
+def binder_of(tree: Tree) -> Binder:
+    """`bind(f)`: the captured inputs in order, or MISS where the tree no longer stands on what it was traced with."""
+    writer = _Writer()
+    inputs = []
+    for capture in tree.captures.values():
+        if len(capture.path) == 1 and capture.mode == "code":
+            continue  # the function itself: it was found by its code
+        value = _read(writer, capture.path)
+        if capture.mode == "input" and not isinstance(capture.expected, tuple):
+            inputs.append(f"c{-capture.id}")
+            writer.lines.append(f"c{-capture.id} = {value}")
+            writer.lines.append(f"if {writer.name(kind_of)}(c{-capture.id}) is not {writer.name(capture.expected)}: return MISS")
+            if capture.expected.name == "int":
+                writer.lines.append(f"if not -2**63 <= c{-capture.id} < 2**63: return MISS")
+        elif capture.mode == "same":
+            writer.lines.append(f"if {value} is not {writer.name(capture.expected)}: return MISS")
+        elif capture.mode == "code":
+            writer.lines.append(f"if {value}.__code__ is not {writer.name(capture.expected)}: return MISS")
+        elif capture.mode == "type":
+            writer.lines.append(f"if type({value}) is not {writer.name(capture.expected)}: return MISS")
+        else:
+            known = writer.name(capture)
+            writer.lines.append(f"same, c{-capture.id} = {writer.name(holds)}({known}, {writer.name(Roots)}(f, {{}}))")
+            writer.lines.append("if not same: return MISS")
+            if capture.mode == "input":
+                inputs.append(f"c{-capture.id}")
+    body = writer.lines or ["pass"]
+    source = "\n        ".join(["def bind(f):\n    try:", *body])
+    source += f"\n    except (LookupError, AttributeError, TypeError, ValueError): return MISS\n    return ({', '.join(inputs)}{',' if inputs else ''})"
+    space = {**writer.space, "MISS": MISS}
+    exec(compile(source, "<upshift binder>", "exec"), space)
+    bind: Binder = space["bind"]
+    return bind
+
+
+def _read(writer: _Writer, path: Any) -> str:
+    """An expression that follows a path from the function."""
+    text = "f"
+    for way, key in path[1:]:
+        if way in _WAYS:
+            text = _WAYS[way].format(text, key if isinstance(key, str | int) else writer.name(key))
+        else:
+            rest = writer.name(path)
+            return f"{writer.name(Roots)}(f, {{}}).read({rest})"
+    return text
+
+
+_WAYS = {
+    "global": "{0}.__globals__[{1!r}]",
+    "cell": "{0}.__closure__[{1}].cell_contents",
+    "default": "{0}.__defaults__[{1}]",
+    "attr": "{0}.{1}",
+}
+
+
+class _Flagged(Exception):
+    """NumPy would have warned: the walk knows how."""
+
+
+def _flag(kind: str, flags: int) -> None:
+    raise _Flagged
+
+
+class Express:
+    """A tree of one path, ready to run on whole arrays."""
+
+    def __init__(self, tree: Tree, run: Callable[..., Any], leaf: Leaf) -> None:
+        self.tree, self.paths, self.captures = tree, tree.paths, len(tree.captures)
+        self.run, self.bind = run, binder_of(tree)
+        self.dtypes = tuple(kind.dtype for kind in tree.kinds)
+        self.form, self.made = leaf.form, tuple(kind.dtype for kind in leaf.kinds if kind is not None)
+        self.chunk = CHUNK if sum(len(node.steps) for node in tree.nodes()) > 1 else 1 << 62
+        self.misses = 0
+
+    def over(self, f: Any, columns: tuple[Any, ...]) -> Any:
+        """The result for these arrays, or MISS."""
+        captured = self.bind(f)
+        if captured is MISS or self.tree.paths != self.paths or len(self.tree.captures) != self.captures:
+            self.misses += 1
+            return MISS
+        try:
+            with np.errstate(divide="call", over="call", invalid="call", under="ignore", call=_flag):
+                made = self._all(captured, columns)
+        except _Flagged:
+            made = MISS
+        if made is MISS:
+            self.misses += 1
+            return MISS
+        self.misses = 0
+        return made[0] if self.form.cls is None else self.form.build(iter(made))
+
+    def _all(self, captured: tuple[Any, ...], columns: tuple[Column, ...]) -> Any:
+        """All lanes, chunk by chunk, each written where it belongs."""
+        n = len(columns[0])
+        if n <= self.chunk:
+            made = self.run(*captured, *columns)
+            return made if made is MISS else tuple(map(_own, made, self.made))
+        outs = tuple(np.empty(n, dtype) for dtype in self.made)
+        single = outs[0] if len(outs) == 1 else None
+        for low in range(0, n, self.chunk):
+            part = slice(low, low + self.chunk)
+            made = self.run(*captured, *(column[part] for column in columns), None if single is None else single[part])
+            if made is MISS:
+                return MISS
+            for out, column in zip(outs, made, strict=True):
+                if column.base is not out:
+                    out[part] = column
+        return outs
+
+
+def _own(column: Column, dtype: np.dtype[Any]) -> Column:
+    """A column of the kind that was traced, and nobody else's."""
+    return column if column.base is None and column.dtype == dtype and column.flags.owndata else column.astype(dtype)
