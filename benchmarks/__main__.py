@@ -62,9 +62,7 @@ def measure(options: argparse.Namespace) -> list[Row]:
         print(f"\n{name}: {case.about}")
         for lists in (False, True):
             found = measure_case(case, sizes, effort, lists, not options.ours)
-            print(
-                "", table_of_case(found, first=False), table_of_case(found, first=True), sep="\n", flush=True
-            )
+            print("", table_of_case(found, first=False), table_of_case(found, first=True), sep="\n", flush=True)
             rows += found
     print(f"\n{len(rows)} rows in {time.perf_counter() - start:.0f} s\n")
     return rows

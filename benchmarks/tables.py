@@ -81,9 +81,7 @@ def table_of_case(rows: list[Row], first: bool) -> str:
     lines.append(["loop, time", *(mark + show_time(t or 0.0) for mark, t in zip(marks, times))])
     for name in NAMES[1:]:
         if any(row.contender == name for row in rows):
-            cells = [
-                speed(found.get((case, data, size, name)), loop, first) for size, loop in zip(sizes, loops)
-            ]
+            cells = [speed(found.get((case, data, size, name)), loop, first) for size, loop in zip(sizes, loops)]
             lines.append([f"{name}, × loop", *cells])
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     return "\n".join(

@@ -68,9 +68,7 @@ class Writer:
         if kind == "c":
             return self.fill(self.choose(CONDITIONS), depth)
         names, constants, forms = (
-            (self.ints, INT_CONSTANTS, INT_FORMS)
-            if kind == "i"
-            else (self.floats, FLOAT_CONSTANTS, FLOAT_FORMS)
+            (self.ints, INT_CONSTANTS, INT_FORMS) if kind == "i" else (self.floats, FLOAT_CONSTANTS, FLOAT_FORMS)
         )
         if depth <= 0 or self.draw(st.integers(0, 4)) == 0:
             return self.choose([*names * (3 * len(constants) // len(names) + 1), *constants])
@@ -92,9 +90,7 @@ class Writer:
 
     def statement(self, indent: int, depth: int) -> list[str]:
         pad = "    " * indent
-        kind = self.choose(
-            ("assign", "assign", "augment", "if", "if", "for", "while", "return", "try", "list")
-        )
+        kind = self.choose(("assign", "assign", "augment", "if", "if", "for", "while", "return", "try", "list"))
         if depth <= 0 and kind in ("if", "for", "while", "try"):
             kind = "assign"
         if kind == "augment":
@@ -170,9 +166,7 @@ class Writer:
         return lines
 
     def result(self) -> str:
-        form = self.choose(
-            ("{i}", "{f}", "{c}", "{i}, {f}", "[{i}, {i}]", "dict(a={f}, b={c})", "{i} if {c} else {f}")
-        )
+        form = self.choose(("{i}", "{f}", "{c}", "{i}, {f}", "[{i}, {i}]", "dict(a={f}, b={c})", "{i} if {c} else {f}"))
         return self.fill(form, 3)
 
 

@@ -411,9 +411,7 @@ def test_contents_of_an_array(gear):
     def f(x):
         return x * weights[1] + weights[0]
 
-    follow(
-        f, [lambda: weights.__setitem__(1, 50.0), lambda: weights.fill(-1), lambda: weights.__imul__(2)], gear
-    )
+    follow(f, [lambda: weights.__setitem__(1, 50.0), lambda: weights.fill(-1), lambda: weights.__imul__(2)], gear)
 
 
 @each_gear

@@ -247,9 +247,7 @@ def test_shared_keywords_may_change(gear):
 
 
 @each_gear
-@pytest.mark.parametrize(
-    "xs", [([1, 2, 3], [1, 2]), (np.arange(3), range(2)), ({"a": [1, 2, 3], "b": [1, 2]},)]
-)
+@pytest.mark.parametrize("xs", [([1, 2, 3], [1, 2]), (np.arange(3), range(2)), ({"a": [1, 2, 3], "b": [1, 2]},)])
 def test_unequal_lengths(gear, xs):
     with pytest.raises(up.LengthError, match=r"3.*2|2.*3") as caught:
         up.map(lambda *e: 1, *xs, gear=gear)

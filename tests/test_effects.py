@@ -400,9 +400,7 @@ def test_global_numpy_random_state(name):
     assert np.random.get_state()[1].tolist() == after
 
 
-@pytest.mark.parametrize(
-    "make", [lambda: random.Random(5), lambda: np.random.default_rng(5)], ids=["random", "numpy"]
-)
+@pytest.mark.parametrize("make", [lambda: random.Random(5), lambda: np.random.default_rng(5)], ids=["random", "numpy"])
 def test_captured_generators_of_random_numbers(make):
     dice, twin = make(), make()
 

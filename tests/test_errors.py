@@ -118,9 +118,7 @@ def first_error(f, xs):
 
 @each_gear
 @each_function
-@pytest.mark.parametrize(
-    "xs", [FLOATS, INTS, np.array(FLOATS), np.array(INTS)], ids=["floats", "ints", "f8", "i8"]
-)
+@pytest.mark.parametrize("xs", [FLOATS, INTS, np.array(FLOATS), np.array(INTS)], ids=["floats", "ints", "f8", "i8"])
 def test_type_text_and_element(f, xs, gear):
     if not any(isinstance(one, Raised) for one in outcomes(f, (xs,), {})):
         pytest.skip("NumPy scalars do not raise here")
@@ -139,9 +137,7 @@ def test_note_has_value_and_place(f, gear):
     error = caught(f, FLOATS, gear=gear)
     note = "\n".join(error.__notes__)
     assert repr(FLOATS[error.upshift_element]) in note
-    last = [frame for frame in traceback.extract_tb(error.__traceback__) if "upshift" not in frame.filename][
-        -1
-    ]
+    last = [frame for frame in traceback.extract_tb(error.__traceback__) if "upshift" not in frame.filename][-1]
     place = "helper_module.py:" if f is helper_raises else "test_errors.py:"
     assert place in note and f":{last.lineno}" in note
 

@@ -25,9 +25,7 @@ ADAPTIVE = (None,)
 
 @pytest.mark.parametrize("row", ROWS)
 def test_same_as_the_loop(row: Row, record_property):
-    refusals = check_all(
-        row, lambda data: check(row.f, *data.columns, must_batch=row.must_batch and data.easy)
-    )
+    refusals = check_all(row, lambda data: check(row.f, *data.columns, must_batch=row.must_batch and data.easy))
     if any(refusals):
         record_property("loop only", refusals)
 
@@ -47,9 +45,7 @@ def test_shifting_in_mid_call(row: Row):
     check_all(row, lambda data: check(row.f, *columns[data.name], gears=ADAPTIVE), tuple(chosen.values()))
 
 
-def check_all(
-    row: Row, check_one: Callable[[Data], str | None], datasets: tuple[Data, ...] = ()
-) -> list[str | None]:
+def check_all(row: Row, check_one: Callable[[Data], str | None], datasets: tuple[Data, ...] = ()) -> list[str | None]:
     """All datasets are tried; the failure names each that fails, and tells the first in full."""
     failures, refusals = {}, []
     for data in datasets or row.data:
@@ -63,9 +59,7 @@ def check_all(
             )
     if failures:
         names = ", ".join(failures)
-        raise AssertionError(
-            f"{len(failures)} of {len(row.data)} datasets ({names})\n{next(iter(failures.values()))}"
-        )
+        raise AssertionError(f"{len(failures)} of {len(row.data)} datasets ({names})\n{next(iter(failures.values()))}")
     return refusals
 
 

@@ -187,9 +187,7 @@ def test_no_framework_is_imported_at_the_top() -> None:
 
 def test_allowed_lazy_imports_exist_and_have_a_reason() -> None:
     lazy = {i.key for i in IMPORTS if i.lazy}
-    complain(
-        f"ALLOWED_LAZY{key}: there is no such import any more" for key in ALLOWED_LAZY if key not in lazy
-    )
+    complain(f"ALLOWED_LAZY{key}: there is no such import any more" for key in ALLOWED_LAZY if key not in lazy)
     complain(f"ALLOWED_LAZY{key}: say why" for key, reason in ALLOWED_LAZY.items() if not reason.strip())
 
 

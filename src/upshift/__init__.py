@@ -6,9 +6,9 @@ array([2., 9.])
 """
 
 from .api import explain, map, source
-from .plan.explanation import Explanation
 from .config import config
 from .errors import GearRefused, LengthError, Refusal, UpshiftError
+from .plan.explanation import Explanation
 
 __version__ = "0.1.0"
 __all__ = ["Explanation", "GearRefused", "LengthError", "Refusal", "UpshiftError", "config", "explain", "map", "source"]

@@ -52,7 +52,7 @@ class Untraceable(Signal):
 
 
 class Leave(Signal):
-    """This element belongs to the plain function (an int beyond 64 bits, an overflow, ...); others may well be traced."""
+    """This element is the plain function's (an int beyond 64 bits, an overflow); others may well be traced."""
 
 
 class OverBudget(Signal):

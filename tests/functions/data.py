@@ -42,9 +42,7 @@ FLOAT_VALUES = [
     1.0000000000000002,
 ]  # fmt: skip
 _nasty = spread(FLOAT_VALUES)
-_half = spread(
-    [-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 2.675, 1.005, -1.005, 0.125, 1234.5678, 1e15 + 0.5]
-)
+_half = spread([-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 2.675, 1.005, -1.005, 0.125, 1234.5678, 1e15 + 0.5])
 _whole = [float(k) for k in spread(range(-12, 13))]
 
 FLOAT64 = one("float64", _ordinary)
@@ -85,9 +83,7 @@ INT_LIST = one("ints", _ints.tolist())
 INT32 = one("int32", _rng.integers(-2000, 2000, COUNT).astype(np.int32))
 UINT8 = one("uint8", _rng.integers(0, 256, COUNT).astype(np.uint8))
 NASTY_INT64 = one("nasty int64", np.array(_nasty_ints))
-NASTY_INT32 = one(
-    "nasty int32", np.array(spread([0, 1, -1, 2, 7, 46340, 46341, 2**31 - 1, -(2**31)]), dtype=np.int32)
-)
+NASTY_INT32 = one("nasty int32", np.array(spread([0, 1, -1, 2, 7, 46340, 46341, 2**31 - 1, -(2**31)]), dtype=np.int32))
 NASTY_INT_LIST = one("nasty ints", _nasty_ints)
 WIDE_INTS = one("wide ints", _wide, easy=False)
 RANGE = one("range", range(-30, 60, 3))

@@ -96,9 +96,7 @@ def star_mapped(x, y, z):
 @row(TRIPLES)
 def filtered_and_compressed(x, y, z):
     values = [x, y, z]
-    return len(list(itertools.filterfalse(lambda v: v > 0, values))) + sum(
-        itertools.compress(values, [1, 0, 1])
-    )
+    return len(list(itertools.filterfalse(lambda v: v > 0, values))) + sum(itertools.compress(values, [1, 0, 1]))
 
 
 @row(TRIPLES)
@@ -176,9 +174,7 @@ for _name in "inv invert index".split():
 def items_of_list(x, y, z):
     values = [x, y, z]
     operator.setitem(values, 0, y)
-    return (
-        operator.getitem(values, 0) + operator.itemgetter(2)(values) + sum(operator.itemgetter(0, 1)(values))
-    )
+    return operator.getitem(values, 0) + operator.itemgetter(2)(values) + sum(operator.itemgetter(0, 1)(values))
 
 
 @row(TRIPLES)

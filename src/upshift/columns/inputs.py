@@ -87,7 +87,7 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Elements that share one signature: their positions (None: all of them) and lanes (None: for the plain function)."""
+    """Elements of one signature: their positions (None: all) and lanes (None: they are the plain function's)."""
 
     index: Column | None
     lanes: Lanes | None

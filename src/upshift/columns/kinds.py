@@ -18,7 +18,7 @@ INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 class Kind:
     """One kind of scalar. Kinds are interned: compare them with `is`.
 
-    A Python float and a np.float64 share a dtype and differ in meaning (`1/0.0` raises or is inf), so they are two kinds.
+    A Python float and a np.float64 share a dtype and differ in meaning (`1/0.0` raises or is inf): two kinds.
     """
 
     name: str
@@ -63,7 +63,7 @@ def kind_of(value: object) -> Kind | None:
 
 
 def kind_of_type(cls: type) -> Kind | None:
-    """The kind of all numbers of this class, None where the class does not say (datetime64 has units) or is no number's."""
+    """The kind of all numbers of this class; None where it does not say (datetime64 has units) or is no number's."""
     kind = _BY_TYPE.get(cls)
     if kind is None and issubclass(cls, np.generic) and not issubclass(cls, (np.datetime64, np.timedelta64)):
         return kind_of_dtype(np.dtype(cls))

@@ -146,7 +146,19 @@ Placed = tuple[Any, Piece]
 
 _AT_ONCE: dict[type, np.dtype[Any]] = {
     cls: np.dtype(cls)
-    for cls in (bool, int, float, complex, np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_, np.complex128)
+    for cls in (
+        bool,
+        int,
+        float,
+        complex,
+        np.float64,
+        np.float32,
+        np.int64,
+        np.int32,
+        np.uint8,
+        np.bool_,
+        np.complex128,
+    )
 }
 
 
@@ -220,7 +232,7 @@ def _columns(n: int, pieces: Sequence[Placed]) -> Any:
     wholes = [piece.whole() for _, piece in pieces]
     if not wholes or wholes[0] is None:
         return None
-    cls, keys, first = wholes[0]
+    cls, keys, _ = wholes[0]
     for whole in wholes[1:]:
         if whole is None or whole[0] is not cls or not _same_keys(cls, whole[1], keys):
             return None

@@ -60,7 +60,9 @@ def per_lane(fn: Callable[..., Any], kinds: str, *args: Any) -> tuple[Column, Co
     kind, *of = [_kind(name) for name in kinds.split()]
     assert kind is not None
     n = next(len(a) for a in args if isinstance(a, np.ndarray))
-    lanes = [k.scalars(a) if isinstance(a, np.ndarray) and k is not None else [a] * n for a, k in zip(args, of, strict=True)]
+    lanes = [
+        k.scalars(a) if isinstance(a, np.ndarray) and k is not None else [a] * n for a, k in zip(args, of, strict=True)
+    ]
     out, leave = each_lane(fn, list(lanes), kind, n)
     return out, np.ones(n, bool) if leave is None else ~leave
 

@@ -35,7 +35,8 @@ def batched(f, {arguments}):
 
 _WAYS = {
     "f": "f", "shared": "{1}", "global": "{0}.__globals__[{1!r}]", "cell": "{0}.__closure__[{1}].cell_contents",
-    "default": "{0}.__defaults__[{1}]", "kwdefault": "{0}.__kwdefaults__[{1!r}]", "attr": "{0}.{1}", "item": "{0}[{1!r}]",
+    "default": "{0}.__defaults__[{1}]", "kwdefault": "{0}.__kwdefaults__[{1!r}]", "attr": "{0}.{1}",
+    "item": "{0}[{1!r}]",
     "class": "type({0})", "import": "__import__({1!r})", "member": "vars({0})[{1[1]!r}]",
     "property": "({0}.fget, {0}.fset, {0}.fdel)[{1}]",
 }  # fmt: skip
@@ -45,7 +46,9 @@ _WAYS = {
 class Writer:
     """Writes one tree, node by node; names are given once, so that a line means the same wherever it stands."""
 
-    def __init__(self, tree: Tree, f: Callable[..., Any], arguments: list[str], shared: Sequence[str], exact: bool) -> None:
+    def __init__(
+        self, tree: Tree, f: Callable[..., Any], arguments: list[str], shared: Sequence[str], exact: bool
+    ) -> None:
         self.exact = exact
         self.tree, self.f, self.arguments, self.shared = tree, f, arguments, shared
         self.lines: list[str] = []
@@ -54,7 +57,7 @@ class Writer:
 
     def write(self) -> str:
         inputs = self._inputs()
-        names = {i: name for i, name in enumerate(inputs)}
+        names = dict(enumerate(inputs))
         for capture in self.tree.captures.values():
             if capture.mode == "input":
                 names[capture.id] = self._captured(capture.path)

@@ -1,8 +1,8 @@
 """A tree with one path in; one Python function for it out, with nothing left to decide but whether all lanes follow.
 
-The numpy gear walks a tree step by step, which costs some tens of microseconds a call. Where only one path is known, the
-walk can be written down once: captured values are read and compared, every step is one line, every guard must hold for
-all lanes. Whatever is not so (a lane on another path, an overflow, a warning) is a miss, and the walk decides.
+The numpy gear walks a tree step by step, which costs some tens of microseconds a call. Where only one path is known,
+the walk can be written down once: captured values are read and compared, every step is one line, every guard must hold
+for all lanes. Whatever is not so (a lane on another path, an overflow, a warning) is a miss, and the walk decides.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ CHUNK = 1 << 15
 """Lanes at a time: a handful of float64 columns of this length stay in a core's cache."""
 MISS = object()
 """What an express function gives where the walk has to decide."""
+
 
 @dataclass(slots=True)
 class _Writer:
@@ -140,7 +141,9 @@ def binder_of(tree: Tree) -> Binder:
         if capture.mode == "input" and not isinstance(capture.expected, tuple):
             inputs.append(f"c{-capture.id}")
             writer.lines.append(f"c{-capture.id} = {value}")
-            writer.lines.append(f"if {writer.name(kind_of)}(c{-capture.id}) is not {writer.name(capture.expected)}: return MISS")
+            writer.lines.append(
+                f"if {writer.name(kind_of)}(c{-capture.id}) is not {writer.name(capture.expected)}: return MISS"
+            )
             if capture.expected.name == "int":
                 writer.lines.append(f"if not -2**63 <= c{-capture.id} < 2**63: return MISS")
         elif capture.mode == "same":
@@ -156,8 +159,10 @@ def binder_of(tree: Tree) -> Binder:
             if capture.mode == "input":
                 inputs.append(f"c{-capture.id}")
     body = writer.lines or ["pass"]
-    source = "\n        ".join(["def bind(f):\n    try:", *body])
-    source += f"\n    except (LookupError, AttributeError, TypeError, ValueError): return MISS\n    return ({', '.join(inputs)}{',' if inputs else ''})"
+    source = "\n        ".join(
+        ["def bind(f):\n    try:", *body, f"return ({', '.join(inputs)}{',' if inputs else ''})"]
+    )
+    source += "\n    except (LookupError, AttributeError, TypeError, ValueError):\n        return MISS"
     space = {**writer.space, "MISS": MISS}
     exec(compile(source, "<upshift binder>", "exec"), space)
     bind: Binder = space["bind"]

@@ -60,7 +60,9 @@ class Store:
     def write(self, leaf: Leaf, found: list[Any], kinds: list[Kind | None], where: Where) -> None:
         key = (leaf.form, tuple(k if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)))
         if key not in self.sets:
-            made: list[Any] = [np.empty(self.n, k.dtype) if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)]
+            made: list[Any] = [
+                np.empty(self.n, k.dtype) if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)
+            ]
             self.sets[key] = made, []
         columns, places = self.sets[key]
         for column, value, kind in zip(columns, found, kinds, strict=True):
@@ -80,7 +82,6 @@ class Store:
             ]
             made.append((lanes, piece_of(form, iter(leaves), count)))
         return made
-
 
     def results(self, wanted: list[int]) -> dict[int, Any]:
         """The results of single lanes, as the loop would give them; lanes that were left are missing."""
@@ -265,7 +266,7 @@ class Chunk:
         return close if leave is None else close | leave
 
     def _once(self, instruction: Instruction, args: list[Any]) -> Const | None:
-        """A step on captured values, by Python; None where it is no longer what it was: then the plain function decides."""
+        """A step on captured values, by Python; None where it is not what it was: the plain function decides."""
         try:
             value = instruction.step.fn(*args)
         except Exception:  # the plain function will raise it, from the user's own line
@@ -294,7 +295,7 @@ class Chunk:
         self.of.left.append(_index(lanes))
 
     def _warned(self, instruction: Instruction, lanes: Where, out: Any, args: list[Any], leave: Column | None) -> Any:
-        """The loop would warn here. One such lane is run by the plain function for its warning, or all if that raises."""
+        """The loop would warn here. The plain function runs one such lane for its warning, all if that raises."""
         if out.dtype.kind in "fc":
             odd = ~np.isfinite(out)
             for arg in args:
@@ -328,7 +329,9 @@ class Chunk:
 
     def _write(self, leaf: Leaf, band: Band) -> None:
         found = [plain(band.values[ref]) if isinstance(ref, int) else ref.value for ref in leaf.refs]
-        kinds = [k if not (type(v) is int and not fits_int64(v)) else None for k, v in zip(leaf.kinds, found, strict=True)]
+        kinds = [
+            k if not (type(v) is int and not fits_int64(v)) else None for k, v in zip(leaf.kinds, found, strict=True)
+        ]
         self.of.store.write(leaf, found, kinds, band.lanes)
 
     def _split(self, guard: Guard, truth: Column, band: Band) -> list[Band]:

@@ -1,4 +1,4 @@
-"""A node of the tree in; the instructions that the numpy gear runs for it out: which op, what may be overwritten or dropped."""
+"""A node of the tree in; the numpy gear's instructions for it out: which op, what may be overwritten or dropped."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ..trace import Guard, Leaf, Node, Ref, Step
 class Instruction:
     """One step, ready to run.
 
-    `into`: the argument whose buffer may take the result. `dead`: values not needed after it. `decisive`: a decision hangs
-    on it, so how far it may be off is kept in mind. `edge`: it is a decision.
+    `into`: the argument whose buffer may take the result. `dead`: values not needed after it. `decisive`: a decision
+    hangs on it, so how far it may be off is kept in mind. `edge`: it is a decision.
     """
 
     step: Step

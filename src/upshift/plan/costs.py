@@ -59,6 +59,13 @@ class Costs:
     loop_spent: float = 0.0
     invested: float = 0.0
     batched: Line = field(default_factory=Line)
+    dear: int = 0
+
+    def add_batched(self, n: int, seconds: float, invested: bool) -> None:
+        """A call that paid for traces says little of the next one, unless it goes on so."""
+        self.dear = self.dear + 1 if invested and seconds > self.loop_rate * n else 0
+        if not invested or self.dear > 3:
+            self.batched.add(n, seconds)
 
     def add_loop(self, n: int, seconds: float) -> None:
         self.loop_spent += seconds

@@ -139,7 +139,8 @@ def _anchors(f: Any) -> list[Any]:
         return ["method", *_anchors(f.__func__)]
     if isinstance(f, functools.partial):
         return ["partial", *_anchors(f.func)]
-    call = getattr(type(f), "__call__", None)
-    if isinstance(call, types.FunctionType):
-        return ["call", call.__code__]
+    for owner in type(f).__mro__:
+        call = vars(owner).get("__call__")
+        if isinstance(call, types.FunctionType):
+            return ["call", call.__code__]
     return [f]

@@ -56,8 +56,7 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
         if isinstance(made, Batched):
             result = conclude(job.n, [_plain(job, made, on_error)], made.pieces, skips)
             seconds = time.perf_counter() - began
-            if not made.invested or seconds > costs.loop_rate * job.n:
-                costs.batched.add(job.n, seconds)
+            costs.add_batched(job.n, seconds, made.invested)
             known.walked()
             known.set_quick()
             return result

@@ -1,8 +1,8 @@
 """How far a column that is only close may be off, and which lanes are then too close to a decision to call.
 
-Batched `sin` and libm's differ in the last bits. Where a comparison hangs on such a value, an error bound is carried along
-with the column; a lane whose value is nearer to the edge than the bound is left to the plain function. So the branch that
-is taken is the loop's for every lane, at the price of a few lanes, not of a call per lane.
+Batched `sin` and libm's differ in the last bits. Where a comparison hangs on such a value, an error bound is carried
+along with the column; a lane whose value is nearer to the edge than the bound is left to the plain function. So the
+branch that is taken is the loop's for every lane, at the price of a few lanes, not of a call per lane.
 """
 
 from __future__ import annotations
@@ -114,7 +114,8 @@ SPREAD: dict[Any, Spread] = {
     math.sqrt: _root, math.sin: _same, math.cos: _same, math.atan: _same, math.tanh: _same, math.asinh: _same,
     math.exp: _exponential, math.expm1: _exponential, math.sinh: _exponential, math.cosh: _exponential,
     math.log: _logarithm, math.log2: _logarithm, math.log10: _logarithm, math.log1p: _only_exact,
-    math.asin: _arc, math.acos: _arc, math.hypot: _add, math.fabs: _same, math.tan: _only_exact, math.atan2: _only_exact,
+    math.asin: _arc, math.acos: _arc, math.hypot: _add, math.fabs: _same, math.tan: _only_exact,
+    math.atan2: _only_exact,
     math.degrees: lambda a: 60 * a.error, math.radians: _same, math.atanh: _only_exact, math.acosh: _only_exact,
     math.cbrt: _only_exact, math.exp2: _exponential, math.pow: _only_exact,
 }  # fmt: skip

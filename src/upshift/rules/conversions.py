@@ -1,10 +1,10 @@
-"""Rules for `int`, `float`, `bool`, `complex`, `round`, `min`, `max`, `sorted` and `sum` on lane values, and for casts."""
+"""Rules for `int`, `float`, `bool`, `complex`, `round`, `min`, `max`, `sorted` and `sum`, and for casts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -88,7 +88,7 @@ rule(larger, on="bool int float numpy", samples=_MIXED,
 class Ranked:
     """Item `rank` of the sorted arguments."""
 
-    made: dict[int, Ranked] = {}
+    made: ClassVar[dict[int, Ranked]] = {}
 
     def __init__(self, rank: int) -> None:
         self.rank, self.__name__ = rank, f"ranked_{rank}"
@@ -135,8 +135,8 @@ def weak_cast(kind: Kind) -> tuple[Callable[..., Any], Lower]:
             def outside(x: Column) -> Column:
                 return np.asarray((x < low) | (x > high))
 
-            return Proved("cast", lambda x: x.astype(kind.dtype), spell, limits=(low, high), outside=outside, watch=(0,),
-                          check=f"inside({{0}}, {low}, {high})")  # fmt: skip
+            return Proved("cast", lambda x: x.astype(kind.dtype), spell, limits=(low, high), outside=outside,
+                          watch=(0,), check=f"inside({{0}}, {low}, {high})")  # fmt: skip
         return Op("cast", lambda x: x.astype(kind.dtype), spell)
 
     return scalar, make

@@ -1,4 +1,4 @@
-"""Rules for `math`: every function takes Python floats (or ints), raises where it has no value, and returns Python's."""
+"""Rules for `math`: functions of Python floats (or ints) that raise where they have no value, and return Python's."""
 
 from __future__ import annotations
 
@@ -140,7 +140,8 @@ def modf_whole(x: Any) -> float:
 rule(frexp_mantissa, on="any", lower=_cutting(frexp_mantissa, on_floats(lambda x: np.frexp(x)[0]), "np.frexp({0})[0]"),
      samples=_ONE)  # fmt: skip
 rule(frexp_exponent, on="any", domain=((FINITE, (0,)),), samples=_ONE, lower=_cutting(
-    frexp_exponent, on_floats(lambda x: np.frexp(x)[1].astype(np.int64)), "np.frexp({0})[1].astype(np.int64)"))  # fmt: skip
+    frexp_exponent, on_floats(lambda x: np.frexp(x)[1].astype(np.int64)),
+    "np.frexp({0})[1].astype(np.int64)"))  # fmt: skip
 rule(modf_fraction, on="any", lower=_cutting(modf_fraction, on_floats(lambda x: np.modf(x)[0]), "np.modf({0})[0]"),
      samples=_ONE)  # fmt: skip
 rule(modf_whole, on="any", lower=_cutting(modf_whole, on_floats(lambda x: np.modf(x)[1]), "np.modf({0})[1]"),
@@ -153,7 +154,7 @@ def _beyond_int64(x: Any) -> Column:
 
 
 def whole(fn: Callable[..., Any], rounded: Callable[..., Any], spell: str, exact_ints: bool = True) -> Lower:
-    """A float becomes an int: exact while 64 bits hold it. An int stays what it is, but `math.floor(np.int64)` takes its double."""
+    """A float becomes an int while 64 bits hold it. An int stays an int; `math.floor(np.int64)` takes its double."""
 
     def make(kinds: tuple[Kind | None, ...], kind: Kind) -> Op | None:
         if len(kinds) != 1 or kinds[0] is None or kind.dtype != np.int64 or not kind.python:

@@ -86,7 +86,7 @@ def finite_or_leave(out: Column, *args: Any) -> Column | None:
 
 
 def plain_or_leave(out: Column, *args: Any) -> Column | None:
-    """Lanes with an infinity, a NaN or a negative zero that was not there: NumPy has short cuts of its own for those."""
+    """Lanes with an infinity, a NaN or a negative zero that was not there: NumPy has short cuts for those."""
     odd = ~np.isfinite(out) | ((out == 0) & np.signbit(out.real))
     if not odd.any():
         return None
@@ -111,8 +111,8 @@ def _within(fn: Callable[..., Any], run: Callable[..., Any], limits: Span, warns
     elif fn is operator.lshift:
         check = "inside(np.asarray({0}, float) * np.exp2(np.asarray({1}, float)), -(2.0**62), 2.0**62)"
     return Proved(
-        fn.__name__, run, _SPELL[fn], cuts=True, warns=warns, reach=REACH[fn], limits=limits, outside=outside(fn, limits),
-        watch=tuple(range(_SPELL[fn].count("{"))), check=check,
+        fn.__name__, run, _SPELL[fn], cuts=True, warns=warns, reach=REACH[fn], limits=limits,
+        outside=outside(fn, limits), watch=tuple(range(_SPELL[fn].count("{"))), check=check,
     )  # fmt: skip
 
 
@@ -146,9 +146,11 @@ def _compare(fn: Callable[..., Any]) -> Lower:
 for _fn in (operator.add, operator.sub, operator.mul):
     rule(_fn, on="int bool", lower=_ints(_fn), samples=_INTS)
     rule(_fn, on="float complex", lower=_plain(_fn, close=False), samples=_FLOATS)
+
+
 def _odd_left(fn: Callable[..., Any], run: Callable[..., Any]) -> Watched:
-    return Watched(fn.__name__, run, _SPELL[fn], close=True, wrong=plain_or_leave,
-                   check="(np.isfinite({out}) & ~(({out} == 0) & np.signbit({out}.real))) | np.isnan({sum})")  # fmt: skip
+    check = "(np.isfinite({out}) & ~(({out} == 0) & np.signbit({out}.real))) | np.isnan({sum})"
+    return Watched(fn.__name__, run, _SPELL[fn], close=True, wrong=plain_or_leave, check=check)
 
 
 rule(operator.mul, on="complex", lower=_odd_left(operator.mul, np.multiply), samples=[(1 + 2j, 3 - 1j)])
@@ -222,4 +224,10 @@ def _whole_powers(kinds: tuple[Kind | None, ...]) -> Domain:
 
 for _fn in OPERATORS:
     domain = _whole_powers if _fn is operator.pow else ()
-    rule(_fn, on="numpy", domain=domain, lower=_numpy_operator(_fn), samples=[(np.float64(2.5), 2), (np.int32(7), np.int64(-3))])
+    rule(
+        _fn,
+        on="numpy",
+        domain=domain,
+        lower=_numpy_operator(_fn),
+        samples=[(np.float64(2.5), 2), (np.int32(7), np.int64(-3))],
+    )

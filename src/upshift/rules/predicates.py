@@ -13,7 +13,7 @@ from .op import Op
 
 @dataclass(frozen=True, eq=False)
 class Predicate(Op):
-    """A predicate that may hold for all lanes because of the arguments that are constants (lane values come as None)."""
+    """A predicate that may hold for all lanes because of arguments that are constants (lane values come as None)."""
 
     always: Callable[..., bool] = lambda *_: False
 

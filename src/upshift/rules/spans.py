@@ -59,7 +59,7 @@ REACH: dict[Callable[..., Any], Callable[..., Span]] = {
 
 
 def outside(fn: Callable[..., Any], limits: Span) -> Callable[..., Column]:
-    """A mask of lanes whose result may be beyond the limits, from the same operation on floats (never too few lanes)."""
+    """Lanes whose result may be beyond the limits, from the same operation on floats (never too few lanes)."""
     slack = max(1, limits[1] >> 48)
     low, high = float(limits[0] + slack), float(limits[1] - slack)
     by_float = _shift_of_floats if fn is operator.lshift else fn

@@ -43,17 +43,33 @@ class Capture:
 PLAIN = (str, bytes, type(None), type(Ellipsis), type(NotImplemented), complex, enum.Enum, re.Pattern, np.dtype,
          decimal.Decimal, fractions.Fraction, slice, range)  # fmt: skip
 _MODULES_THAT_ACT = {
-    "random": "draws random numbers from shared state", "numpy.random": "draws random numbers from shared state",
-    "time": "reads the clock", "datetime": "may read the clock", "secrets": "draws random numbers", "uuid": "makes unique ids",
-    "os": "calls the operating system", "sys": "reads the interpreter's state", "io": "reads or writes files",
-    "subprocess": "starts processes", "socket": "uses the network", "threading": "uses threads", "logging": "writes a log",
-    "warnings": "warns", "pathlib": "uses files", "shutil": "uses files", "gc": "reads the interpreter's state",
-    "inspect": "looks at itself", "tensorflow": "calls TensorFlow", "torch": "calls PyTorch", "jax": "calls JAX",
-}  # fmt: skip
-_LEFT_ALONE = ("numpy", "scipy", "builtins", "operator", "_operator", "itertools", "functools", "_functools", "bisect", "_bisect",
-               "heapq", "_heapq", "math", "cmath", "collections", "_collections", "decimal", "_decimal", "struct", "_struct",
-               "string", "_string", "re", "zlib", "binascii", "unicodedata", "copy", "typing", "dataclasses", "enum", "abc",
-               "numbers")  # fmt: skip
+    "random": "draws random numbers from shared state",
+    "numpy.random": "draws random numbers from shared state",
+    "time": "reads the clock",
+    "datetime": "may read the clock",
+    "secrets": "draws random numbers",
+    "uuid": "makes unique ids",
+    "os": "calls the operating system",
+    "sys": "reads the interpreter's state",
+    "io": "reads or writes files",
+    "subprocess": "starts processes",
+    "socket": "uses the network",
+    "threading": "uses threads",
+    "logging": "writes a log",
+    "warnings": "warns",
+    "pathlib": "uses files",
+    "shutil": "uses files",
+    "gc": "reads the interpreter's state",
+    "inspect": "looks at itself",
+    "tensorflow": "calls TensorFlow",
+    "torch": "calls PyTorch",
+    "jax": "calls JAX",
+}
+_LEFT_ALONE = frozenset(
+    "numpy scipy builtins operator _operator itertools functools _functools bisect _bisect heapq _heapq "
+    "math cmath collections _collections decimal _decimal struct _struct string _string re zlib binascii "
+    "unicodedata copy typing dataclasses enum abc numbers".split()
+)
 """Modules whose functions work on lane values through protocols alone, and have no state."""
 PLAIN_NUMBERS = (bool, int, float, np.generic)
 _MOST_ITEMS = 10_000
@@ -285,7 +301,9 @@ class Holder:
         if owner is not None and not isinstance(owner, types.ModuleType):
             self.hold(owner, (*path, ("attr", "__self__")))
             if isinstance(owner, list | dict | set | np.ndarray):
-                raise Untraceable(f"calls the method {value.__name__} of a captured {type(owner).__name__}", where=user_line())
+                raise Untraceable(
+                    f"calls the method {value.__name__} of a captured {type(owner).__name__}", where=user_line()
+                )
             return value
         if _acting(module):
             raise Untraceable(f"{_acting(module)}: {module}.{getattr(value, '__name__', value)}", where=user_line())
@@ -308,8 +326,9 @@ class Holder:
             raise Untraceable(f"changes a captured {cls.__qualname__}", "return the value instead", user_line())
 
         copied = self.hold(cls, (*path, ("class", None)))
-        body = {"__getattribute__": read, "__setattr__": refuse, "__delattr__": refuse, "__slots__": (),
-                "__module__": cls.__module__, "__qualname__": cls.__qualname__, "_up_original": cls, "_up_copy": copied}  # fmt: skip
+        body = {"__getattribute__": read, "__setattr__": refuse, "__delattr__": refuse, "__slots__": ()}
+        body |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+        body |= {"_up_original": cls, "_up_copy": copied}
         proxy: Any = type(copied)(cls.__name__, (copied,), body)
         return tuple.__new__(proxy, value) if isinstance(value, tuple) else object.__new__(proxy)
 
@@ -381,7 +400,9 @@ def _refusing(base: type, methods: str) -> Any:
     return type(f"Held{base.__name__.capitalize()}", (base,), dict.fromkeys(methods.split(), refuse))
 
 
-HeldList = _refusing(list, "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ __imul__")
+HeldList = _refusing(
+    list, "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ __imul__"
+)
 HeldDict = _refusing(dict, "__setitem__ __delitem__ pop popitem clear update setdefault __ior__")
 HeldSet = _refusing(set, "add remove discard pop clear update intersection_update difference_update "
                          "symmetric_difference_update __ior__ __iand__ __isub__ __ixor__")  # fmt: skip
@@ -415,7 +436,9 @@ def _is_function(value: Any) -> bool:
 
 def _is_python(cls: type) -> bool:
     """Whether a class and its bases are written in Python (a tuple underneath is fine: named tuples)."""
-    return all(c in (object, tuple, abc.ABC) or (c.__flags__ & (1 << 9) and c.__module__ != "builtins") for c in cls.__mro__)
+    return all(
+        c in (object, tuple, abc.ABC) or (c.__flags__ & (1 << 9) and c.__module__ != "builtins") for c in cls.__mro__
+    )
 
 
 def _hooks_subclasses(cls: type) -> bool:

@@ -18,7 +18,7 @@ from .tree import Tree
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`grown`: the tree has a path for the element. Else the element is the plain function's, or nothing can be traced."""
+    """`grown`: the tree has the element's path. Else it is the plain function's, or nothing can be traced."""
 
     grown: bool
     refusal: Untraceable | None = None

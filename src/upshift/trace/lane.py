@@ -118,7 +118,21 @@ def _power(self: Any, other: Any, modulus: Any = None) -> Any:
     return self._up_trace.record_operator(operator.pow, self, other)
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor", "matmul"):
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and_",
+    "or_",
+    "xor",
+    "matmul",
+):
     _fn = getattr(operator, _name)
     setattr(Lane, f"__{_name.rstrip('_')}__", _forward(_fn))
     setattr(Lane, f"__r{_name.rstrip('_')}__", _reflected(_fn))

@@ -73,12 +73,12 @@ def _contents(cell: Any) -> Any:
         raise LookupError("empty cell") from None
 
 
-_ATOMS = (str, bytes, type(None), bool, int, float, complex, type(Ellipsis), enum.Enum, re.Pattern, np.dtype, np.generic,
-          decimal.Decimal, fractions.Fraction, slice, range, type)  # fmt: skip
+_ATOMS = (str, bytes, type(None), bool, int, float, complex, type(Ellipsis), enum.Enum, re.Pattern, np.dtype,
+          np.generic, decimal.Decimal, fractions.Fraction, slice, range, type)  # fmt: skip
 
 
 def frozen(value: Any) -> Any:
-    """A picture of a plain value, equal to another one exactly when no code could tell the two apart; else a TypeError."""
+    """A picture of a plain value, equal to another exactly when no code could tell them apart; else a TypeError."""
     cls = type(value)
     if cls in (float, complex) or isinstance(value, np.inexact):
         return cls, repr(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def user_line() -> str:
 class Call:
     """A method call or an attribute as a function of its object; one of each exists, so that steps can be compared."""
 
-    made: dict[tuple[str, bool], Call] = {}
+    made: ClassVar[dict[tuple[str, bool], Call]] = {}
 
     def __init__(self, name: str, calls: bool) -> None:
         self.name, self.calls = name, calls
@@ -66,8 +66,9 @@ _COUNTS_BOOLS = frozenset(OPERATORS) - frozenset(COMPARISONS)
 _LOGICAL = frozenset((operator.and_, operator.or_, operator.xor))
 _NUMBERS = (int, float, complex, np.generic)  # bool is an int
 _PURE_ARRAY_METHODS = frozenset(
-    "all any argmax argmin astype clip conj conjugate copy cumprod cumsum diagonal dot flatten item max mean min nonzero "
-    "prod ptp ravel repeat reshape round searchsorted squeeze std sum swapaxes take tobytes tolist trace transpose var".split()
+    "all any argmax argmin astype clip conj conjugate copy cumprod cumsum diagonal dot flatten item max mean min "
+    "nonzero prod ptp ravel repeat reshape round searchsorted squeeze std sum swapaxes take tobytes tolist trace "
+    "transpose var".split()
 )
 
 
@@ -274,7 +275,7 @@ class Trace:
         return Lane(value, self._write(fn, args, kinds, kind, op or lane_by_lane(fn, kinds, kind)), self)
 
     def _uniform_step(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        """A call on captured values: Python does it once for all lanes. Its result may be anything with a kind, or an array."""
+        """A call on captured values: Python does it once for all lanes. Its result is a number or an array."""
         value = fn(*(self._value(a) for a in args))
         if kind_of(value) is None and not isinstance(value, np.ndarray):
             raise Untraceable(f"makes a {type(value).__name__} from captured values", where=user_line())
@@ -452,5 +453,3 @@ def _original(form: Form) -> Form:
         return form
     cls = form.cls.__dict__.get("_up_original", form.cls)
     return Form(cls, form.keys, tuple(_original(child) for child in form.children))
-
-

@@ -124,8 +124,8 @@ class Node:
     def settle(self) -> bool:
         """Work out, from the children, what is needed from above; True where a step has to be more exact than before.
 
-        A decision may depend on values, made here or above. `decisive`: they may be blurred if an error bound is carried
-        along. `sharp`: they must be the loop's very bits. `firm`: both together, for where bounds do not help.
+        A decision may depend on values, made here or above. `decisive`: they may be blurred if an error bound is
+        carried along. `sharp`: they must be the loop's very bits. `firm`: both, for where bounds do not help.
         """
         needs: set[int] = set()
         decisive: set[int] = set()
@@ -146,7 +146,12 @@ class Node:
             _look_back(step, ids, decisive, sharp)
         below = [child.weight for child in self.children()]
         self.weight = len(self.steps) + 1 + (sum(below) / len(below) if below else 0)
-        self.needs, self.sharp, self.decisive, self.program = frozenset(needs), frozenset(sharp), frozenset(decisive), None
+        self.needs, self.sharp, self.decisive, self.program = (
+            frozenset(needs),
+            frozenset(sharp),
+            frozenset(decisive),
+            None,
+        )
         self.firm = self.sharp | self.decisive
         before = self.exact
         self.exact = frozenset(s.out for s in self.steps if s.op is not None and s.out in self.firm)
