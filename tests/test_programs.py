@@ -40,8 +40,8 @@ def column(kind: str, form: str, nasty: bool, seed: int, count: int):
         return np.array(values).astype(form)
 
 
-INT_FORMS = st.sampled_from(("list", "list", "list", "int64", "int64", "int32", "uint8", "bool"))
-FLOAT_FORMS = st.sampled_from(("list", "list", "list", "float64", "float64", "float32"))
+INT_FORMS = st.sampled_from(("list", "list", "list", "int64", "int32", "int16", "int8", "uint8", "uint64", "bool"))
+FLOAT_FORMS = st.sampled_from(("list", "list", "list", "float64", "float64", "float32", "float16"))
 
 
 def columns(kinds: str):

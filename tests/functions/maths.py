@@ -381,6 +381,12 @@ def whole_cube_root(x):
 
 
 @row(POWERS)
+def sign_of_a_small_difference(x):
+    root = math.cbrt(x)
+    return math.copysign(1.0, root - round(root)), root == round(root)
+
+
+@row(POWERS)
 def whole_square_root(x):
     return int(x**0.5), int(math.sqrt(x))
 

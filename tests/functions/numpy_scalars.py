@@ -144,6 +144,32 @@ def bool_logic(x):
     return x & True, x | False, x ^ True, ~x
 
 
+@row(BOOLS, NARROW)
+def powers_of_narrow_numbers(x):
+    return x**2, x**2 * 100 + 100, x**3
+
+
+@row(BOOLS, NARROW[:3])
+def indexed_by_a_power(x):
+    return [10, 20, 30][x**2 % 3]
+
+
+@row(NARROW)
+def compared_out_of_range(x):
+    try:
+        return x < 2**70, x == -(2**40), x >= -1, x != 300
+    except OverflowError:
+        return False, False, False, False
+
+
+@row((one("uint8 and any ints", UINT8.columns[0], spread([-3, 700, 5, 2**40, 0])),))
+def compared_with_any_int(x, y):
+    try:
+        return x < y
+    except OverflowError:
+        return 5
+
+
 @row(BOOLS[:1], must_batch=False)
 def bool_minus_bool(x):
     return x - x

@@ -123,7 +123,7 @@ class Run:
         self.store = Store(self.n)
         self.left: list[Column] = []
         self.deferred: list[Column] = []
-        self.warned: dict[int, int] = {}
+        self.warned: dict[int, list[int]] = {}
         self.grown: list[int] = []
         self.strict = "raise" in np.geterr().values() or any(entry[0] == "error" for entry in warnings.filters)
 
@@ -295,10 +295,12 @@ class Chunk:
         self.of.left.append(_index(lanes))
 
     def _warned(self, instruction: Instruction, lanes: Where, out: Any, args: list[Any], leave: Column | None) -> Any:
-        """The loop would warn here. The plain function runs one such lane for its warning, all if that raises."""
+        """The loop would warn here. The plain function runs a few such lanes for the warning, all if it raises."""
         if out.dtype.kind in "fc":
             odd = ~np.isfinite(out)
             for arg in args:
+                if arg is out:
+                    continue  # overwritten: what it was is gone, so more lanes are taken for odd
                 odd = odd & (np.isfinite(arg) | (np.isnan(out) & ~np.isnan(arg)))
         else:
             odd = np.broadcast_to(np.equal(args[-1], 0), out.shape)
@@ -306,8 +308,8 @@ class Chunk:
             return leave
         if self.of.strict:
             return odd if leave is None else odd | leave
-        first = np.flatnonzero(odd)[:1]
-        self.of.warned.setdefault(id(instruction.step), int(_pick(lanes, first)[0]))
+        few = _pick(lanes, np.flatnonzero(odd)[:3])
+        self.of.warned.setdefault(id(instruction.step), few.tolist())
         return leave
 
     # ---- ends

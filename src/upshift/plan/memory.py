@@ -44,16 +44,18 @@ class Known:
     def tree(self, lanes: Lanes, f: Any, shared: dict[str, Any]) -> tuple[Tree, dict[int, Any]]:
         """The tree that fits what the function captures now, and its captured inputs; a new one where none fits."""
         variants = self.trees.setdefault(lanes.signature, [])
-        for tree in variants:
-            captured = bind(tree, f, shared)
+        for tree in list(variants):
+            with tree.lock:
+                captured = bind(tree, f, shared)
             if captured is not None:
-                if variants[0] is not tree:
+                if variants and variants[0] is not tree and tree in variants:
                     variants.remove(tree)
                     variants.insert(0, tree)
                 return tree, captured
-        variants.insert(0, Tree(lanes))
+        tree = Tree(lanes)
+        variants.insert(0, tree)
         del variants[MOST_TREES:]
-        return variants[0], {}
+        return tree, {}
 
     def walked(self) -> None:
         """A tree that was walked a few times and has one path is written down as a function."""

@@ -149,6 +149,8 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
         try:
             tree, captured = known.tree(lanes, job.f, job.shared)
             with tree.lock:
+                if len(captured) < tree.inputs:  # another thread has grown it meanwhile
+                    captured = _again(tree, job)
                 run = Run(tree, job.f, job.shared, lanes, captured, row, pace, care, lambda t=tree: _again(t, job))  # type: ignore[misc]
                 run.over_all(settings().num_threads)
                 tree.young = False
@@ -196,8 +198,8 @@ def _keep(run: Run, index: Column | None, made: Batched) -> None:
 
 
 def _warn(run: Run, job: Job, row: Any) -> None:
-    """NumPy's warnings come from the user's own line: one element that warns is run by the plain function."""
-    for i in run.warned.values():
+    """NumPy's warnings come from the user's own line: elements that warn are run by the plain function."""
+    for i in {i for few in run.warned.values() for i in few}:
         try:
             job.call(*row(i))
         except Exception:
