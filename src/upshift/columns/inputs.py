@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,7 @@ def lanes_of(columns: Sequence[Elements]) -> list[Group]:
     """Rows of arguments, grouped so that every group is homogeneous columns of numbers."""
     fresh = tuple(isinstance(column, Records | np.ndarray | range) for column in columns)
     try:
-        return [Group(None, replace(_join([_homogeneous(column) for column in columns]), fresh=fresh))]
+        return [Group(None, _join([_homogeneous(column) for column in columns], fresh))]
     except _Mixed:
         pass
     signatures: dict[Any, list[int]] = {}
@@ -109,8 +109,7 @@ def lanes_of(columns: Sequence[Elements]) -> list[Group]:
 
 def _group(columns: Sequence[Elements], index: Column, fresh: tuple[bool, ...]) -> Group:
     try:
-        lanes = _join([_homogeneous(_take(column, index)) for column in columns])
-        return Group(index, replace(lanes, fresh=fresh))
+        return Group(index, _join([_homogeneous(_take(column, index)) for column in columns], fresh))
     except _Mixed as mixed:
         return Group(index, None, str(mixed))
 
@@ -119,11 +118,11 @@ def _take(column: Elements, index: Column) -> Elements:
     return column[index] if isinstance(column, np.ndarray) else [column[i] for i in index.tolist()]
 
 
-def _join(arguments: list[Lanes]) -> Lanes:
+def _join(arguments: list[Lanes], fresh: tuple[bool, ...] = ()) -> Lanes:
     form = Form(tuple, tuple(range(len(arguments))), tuple(lanes.form for lanes in arguments))
     leaves = [leaf for lanes in arguments for leaf in lanes.columns]
     kinds = [kind for lanes in arguments for kind in lanes.kinds]
-    return Lanes(form, tuple(leaves), tuple(kinds))
+    return Lanes(form, tuple(leaves), tuple(kinds), fresh)
 
 
 class _Mixed(Exception):

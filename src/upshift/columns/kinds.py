@@ -45,11 +45,11 @@ NUMERIC = "biufcmM"
 
 def kind_of_dtype(dtype: np.dtype[Any]) -> Kind | None:
     """The kind of an array's elements, None where they are no numbers."""
-    if dtype.kind not in NUMERIC:
-        return None
-    dtype = dtype.newbyteorder("=")
     kind = _BY_DTYPE.get(dtype)
     if kind is None:
+        if dtype.kind not in NUMERIC:
+            return None
+        dtype = dtype.newbyteorder("=")
         kind = _BY_DTYPE.setdefault(dtype, Kind(f"np.{dtype.name}", dtype, False))
     return kind
 
@@ -58,7 +58,9 @@ def kind_of(value: object) -> Kind | None:
     """The kind of a number, None for anything else."""
     kind = _BY_TYPE.get(type(value))
     if kind is None and isinstance(value, np.generic):
-        return kind_of_dtype(value.dtype)
+        kind = kind_of_dtype(value.dtype)
+        if kind is not None and kind.dtype.kind not in "mM":  # times of one class have many units
+            _BY_TYPE[type(value)] = kind
     return kind
 
 

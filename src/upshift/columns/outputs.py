@@ -172,12 +172,15 @@ def stack(results: list[Any]) -> Any:
     """
     classes = set(map(type, results))
     if len(classes) == 1:
-        dtype = _AT_ONCE.get(classes.pop())
+        cls = classes.pop()
+        dtype = _AT_ONCE.get(cls)
         if dtype is not None:
             try:
                 return np.array(results, dtype)
             except OverflowError:
                 return np.array(results, object)
+        if cls is tuple and len(set(map(len, results))) == 1:
+            return tuple([stack(list(column)) for column in zip(*results)])
     return gather(len(results), [(slice(None), Objects(results))])
 
 

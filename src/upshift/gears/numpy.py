@@ -58,7 +58,7 @@ class Store:
         self.sets: dict[Any, tuple[list[Any], list[Where]]] = {}
 
     def write(self, leaf: Leaf, found: list[Any], kinds: list[Kind | None], where: Where) -> None:
-        key = (leaf.form, tuple(k if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)))
+        key = leaf.key if leaf.key is not None and None not in kinds else _key(leaf, kinds, found)
         if key not in self.sets:
             made: list[Any] = [
                 np.empty(self.n, k.dtype) if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)
@@ -87,15 +87,23 @@ class Store:
         """The results of single lanes, as the loop would give them; lanes that were left are missing."""
         found: dict[int, Any] = {}
         for (form, kinds), (columns, places) in self.sets.items():
+            here = np.zeros(self.n, bool)
             for place in places:
-                for i in wanted:
-                    if place.start <= i < place.stop if isinstance(place, slice) else i in place:
-                        leaves = [
-                            k.scalars(c[i : i + 1])[0] if isinstance(k, Kind) else c.value
-                            for c, k in zip(columns, kinds, strict=True)
-                        ]
-                        found[i] = form.build(iter(leaves))
+                here[place] = True
+            for i in wanted:
+                if here[i]:
+                    pairs = zip(columns, kinds, strict=True)
+                    leaves = [k.scalars(c[i : i + 1])[0] if isinstance(k, Kind) else c.value for c, k in pairs]
+                    found[i] = form.build(iter(leaves))
         return found
+
+
+def _key(leaf: Leaf, kinds: list[Kind | None], found: list[Any]) -> Any:
+    """What leaves must share to be written into the same columns; remembered where it is the same for every call."""
+    key = (leaf.form, tuple(k if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)))
+    if None not in kinds:
+        leaf.key = key
+    return key
 
 
 class Run:
@@ -342,8 +350,8 @@ class Chunk:
             return self._enter(guard, True, band)
         if yes == 0:
             return self._enter(guard, False, band)
-        made = self._enter(guard, True, band, np.flatnonzero(truth))
-        return made + self._enter(guard, False, band, np.flatnonzero(~truth))
+        made = self._enter(guard, True, band, truth.nonzero()[0])
+        return made + self._enter(guard, False, band, (~truth).nonzero()[0])
 
     def _by_value(self, guard: Guard, column: Column, band: Band) -> list[Band]:
         assert guard.kind is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 SETUP = 400e-6
 """What the first trace and check of a function are expected to cost."""
@@ -50,11 +51,17 @@ class Line:
         return max(low[1] - rate * low[0], 0.0), rate
 
 
+class Function(Protocol):
+    """What the costs ask of a function: whether it is sure to have few paths."""
+
+    @property
+    def sure(self) -> bool: ...
+
+
 @dataclass(slots=True)
 class Costs:
     """What is known of one function on one kind of elements."""
 
-    sure: bool = True
     loop_rate: float = 0.0
     loop_spent: float = 0.0
     invested: float = 0.0
@@ -76,15 +83,16 @@ class Costs:
             share = 0.8 if rate < self.loop_rate else 0.1
             self.loop_rate += share * (rate - self.loop_rate)
 
-    def worth_tracing(self, remaining: int) -> bool:
+    def worth_tracing(self, remaining: int, function: Function) -> bool:
         """Ski rental: either what is left of this call pays for a trace, or the loop has already cost as much as one.
 
         A function with loops may have too many paths to batch: little of the call may be put at risk for it.
         """
         left = remaining * self.loop_rate
-        if left > (1.3 if self.sure else 12) * (SETUP + FIXED) + left / GAIN:
-            return True
-        return self.loop_spent - self.invested > SETUP * (1 if self.sure else 4) and left > 2 * FIXED
+        rented = self.loop_spent - self.invested
+        if left < 2 * FIXED or (left * (1 - 1 / GAIN) < 1.3 * (SETUP + FIXED) and rented < SETUP):
+            return False
+        return function.sure or left * (1 - 1 / GAIN) > 12 * (SETUP + FIXED) or rented > 4 * SETUP
 
     def loop_below(self) -> int:
         """The size up to which the loop is the better choice, as far as was measured."""

@@ -41,6 +41,12 @@ class Known:
     walks: int = 0
     shifts: list[str] = field(default_factory=list)
 
+    @property
+    def sure(self) -> bool:
+        """Whether the function's own code never jumps backwards; loops may have as many paths as elements."""
+        codes = [anchor for anchor in self.anchors if isinstance(anchor, types.CodeType)]
+        return not any(_BACKWARDS & set(code.co_code[::2]) for code in codes)
+
     def tree(self, lanes: Lanes, f: Any, shared: dict[str, Any]) -> tuple[Tree, dict[int, Any]]:
         """The tree that fits what the function captures now, and its captured inputs; a new one where none fits."""
         variants = self.trees.setdefault(lanes.signature, [])
@@ -94,20 +100,13 @@ class Memory:
         with self.lock:
             found = self.known.get(key)
             if found is None:
-                found = self.known[key] = Known(anchors, Costs(sure=not _has_loop(anchors)))
+                found = self.known[key] = Known(anchors)
                 while len(self.known) > MOST_FUNCTIONS:
                     self.known.popitem(last=False)
             return found
 
 
 MEMORY = Memory()
-
-
-def _has_loop(anchors: tuple[Any, ...]) -> bool:
-    """Whether the function's own code jumps backwards: such functions may have as many paths as elements."""
-    return any(
-        op in _BACKWARDS for anchor in anchors if isinstance(anchor, types.CodeType) for op in anchor.co_code[::2]
-    )
 
 
 _BACKWARDS = frozenset(code for name, code in dis.opmap.items() if "JUMP_BACKWARD" in name)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..columns.inputs import Group
 from ..columns.kinds import Column
-from ..columns.outputs import Objects, Placed, gather
+from ..columns.outputs import Objects, Placed, gather, stack
 from ..config import settings
 from ..errors import GearRefused, Refusal, Untraceable
 from ..gears.job import Job
@@ -38,43 +38,47 @@ class Batched:
 
 def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
     """The job in a gear that the user named."""
-    skips = on_error == "skip"
     if gear == "loop":
-        return conclude(job.n, [(slice(0, job.n), run_loop(job.call, job.columns, on_error))], [], skips)
+        return _stacked(run_loop(job.call, job.columns, on_error), on_error)
     made = batch(job, known, Pace(1e9, 1e9), forced=True)
     if isinstance(made, Refusal):
         raise GearRefused(made)
-    return conclude(job.n, [_plain(job, made, on_error)], made.pieces, skips)
+    return conclude(job.n, [_plain(job, made, on_error)], made.pieces, on_error == "skip")
 
 
 def run_best(job: Job, known: Known, on_error: OnError) -> Any:
     """The job in the gear that is expected to be fastest; a new function starts in the loop."""
-    costs, skips = known.costs, on_error == "skip"
-    began = time.perf_counter()
     if known.trees and batch_pays(job, known):
+        began = time.perf_counter()
         made = batch(job, known, _pace(known, job.n))
         if isinstance(made, Batched):
-            result = conclude(job.n, [_plain(job, made, on_error)], made.pieces, skips)
-            seconds = time.perf_counter() - began
-            costs.add_batched(job.n, seconds, made.invested)
+            result = conclude(job.n, [_plain(job, made, on_error)], made.pieces, on_error == "skip")
+            known.costs.add_batched(job.n, time.perf_counter() - began, made.invested)
             known.walked()
             known.set_quick()
             return result
     results = _prefix(job, known, on_error)
-    done = len(results)
-    if done < job.n:
-        rest = job.part(done)
-        made = batch(rest, known, _pace(known, rest.n))
-        costs.invested += SETUP
-        if isinstance(made, Batched):
-            lanes, plain = _plain(rest, made, on_error)
-            pieces = [(_moved(at, done), piece) for at, piece in made.pieces]
-            known.set_quick()
-            return conclude(job.n, [(slice(0, done), results), (_moved(lanes, done), plain)], pieces, skips)
-        known.refusal, known.retry_above = made, 8 * job.n
-        results += _timed_loop(rest, known, on_error, done)
+    result = _rest(job, known, on_error, results) if len(results) < job.n else _stacked(results, on_error)
     known.set_quick()
-    return conclude(job.n, [(slice(0, job.n), results)], [], skips)
+    return result
+
+
+def _rest(job: Job, known: Known, on_error: OnError, results: list[Any]) -> Any:
+    """What the loop has not done yet: batched, or by the loop after all."""
+    done = len(results)
+    rest = job.part(done)
+    known.costs.invested += SETUP
+    made = batch(rest, known, _pace(known, rest.n))
+    if isinstance(made, Batched):
+        lanes, plain = _plain(rest, made, on_error)
+        pieces = [(_moved(at, done), piece) for at, piece in made.pieces]
+        return conclude(job.n, [(slice(0, done), results), (_moved(lanes, done), plain)], pieces, on_error == "skip")
+    known.refusal, known.retry_above = made, 8 * job.n
+    return _stacked(results + _timed_loop(rest, known, on_error, done), on_error)
+
+
+def _stacked(results: list[Any], on_error: OnError) -> Any:
+    return stack([r for r in results if r is not SKIPPED] if on_error == "skip" else results)
 
 
 def batch_pays(job: Job, known: Known) -> bool:
@@ -82,29 +86,34 @@ def batch_pays(job: Job, known: Known) -> bool:
     loop = known.costs.loop_rate * job.n
     if known.refusal is not None and job.n < known.retry_above:
         return False
-    return batched <= loop if batched is not None else known.costs.worth_tracing(job.n)
+    return batched <= loop if batched is not None else known.costs.worth_tracing(job.n, known)
 
 
 def _pace(known: Known, n: int) -> Pace:
     """Tracing may cost a small part of what the loop would: when it fails, little is lost."""
     rate = known.costs.loop_rate
-    return Pace(rate, max(0.06 * n * rate, 0.4 * SETUP))
+    return Pace(rate, max((0.3 if known.sure else 0.06) * n * rate, 0.4 * SETUP))
 
 
 def _prefix(job: Job, known: Known, on_error: OnError) -> list[Any]:
     """Results of the plain loop, up to the element from which on a trace is expected to pay."""
-    results: list[Any] = []
-    traced = known.refusal is not None and job.n < known.retry_above
-    block = 8
+    costs = known.costs
+    refused = known.refusal is not None and job.n < known.retry_above
+    if job.n <= 2 * FEW or refused or (costs.batched.seen and not batch_pays(job, known)):
+        return _timed_loop(job, known, on_error, 0)
+    results = _timed_loop(job.part(0, FEW), known, on_error, 0)
     while len(results) < job.n:
-        if traced or (known.costs.batched.seen and not batch_pays(job, known)):
-            block = job.n
-        done = len(results)
+        done, left = len(results), job.n - len(results)
+        if done > FEW and costs.worth_tracing(left, known):
+            break
+        enough = left * costs.loop_rate < SETUP and costs.loop_spent < SETUP
+        block = left if enough else max(done, int(20e-6 / max(costs.loop_rate, 1e-9)))
         results += _timed_loop(job.part(done, done + block), known, on_error, done)
-        if not traced and len(results) >= 24 and known.costs.worth_tracing(job.n - len(results)):
-            return results
-        block = max(2 * block, int(20e-6 / max(known.costs.loop_rate, 1e-9)))
     return results
+
+
+FEW = 16
+"""Elements whose time is taken before anything is decided; twice, since the first run of anything is slow."""
 
 
 def _timed_loop(job: Job, known: Known, on_error: OnError, offset: int) -> list[Any]:

@@ -250,7 +250,7 @@ class Trace:
             return fn(*(self.pin(a) if is_lane(a) else a for a in args))
         if type(value) is int and not fits_int64(value):
             raise self._leaves("an int beyond 64 bits")
-        if not kind.python or any(k is not None and not k.python for k in kinds):
+        if len(kinds) > 1 and any(k is not None and not k.python for k in kinds):
             args, kinds = self._cast_weak(fn, args, kinds)
         return self._step(fn, args, kinds, value, kind, lower(fn, kinds, kind) if self._fits(args) else None)
 
@@ -322,12 +322,16 @@ class Trace:
         self, fn: Callable[..., Any], args: tuple[Any, ...], kinds: tuple[Kind | None, ...]
     ) -> tuple[tuple[Any, ...], tuple[Kind | None, ...]]:
         """A Python number takes on the kind of the NumPy number it meets, lane values too."""
-        strong = [k for k in kinds if k is not None and not k.python]
-        if not strong or (fn not in _MEETS_NUMPY and not isinstance(fn, np.ufunc)):
+        weak = [
+            i for i, (a, k) in enumerate(zip(args, kinds, strict=True)) if is_lane(a) and k is not None and k.python
+        ]
+        if not weak or (fn not in _MEETS_NUMPY and not isinstance(fn, np.ufunc)):
             return args, kinds
+        strong = [k for k in kinds if k is not None and not k.python]
         cast = list(args)
-        for i, (a, k) in enumerate(zip(args, kinds, strict=True)):
-            if not is_lane(a) or k is None or not k.python or a._up_uniform:
+        for i in weak:
+            a, k = args[i], kinds[i]
+            if a._up_uniform or k is None:
                 continue
             dtype = np.result_type(*(s.dtype for s in strong), k.dtype.type(0).item())
             kind = kind_of(dtype.type(0))

@@ -92,6 +92,7 @@ class Leaf:
     form: Form
     refs: tuple[Ref, ...]
     kinds: tuple[Kind | None, ...]
+    key: Any = None
 
 
 @dataclass(slots=True)
