@@ -17,6 +17,7 @@ from ..columns.inputs import Lanes
 from ..columns.kinds import Column, Kind, fits_int64, kind_of
 from ..columns.outputs import Numbers, Placed, Same, piece_of
 from ..errors import Untraceable
+from ..rules import Op, lane_by_lane
 from ..rules.blur import Blurred, spread, too_close
 from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Tree, grow, value_key
@@ -243,6 +244,10 @@ class Chunk:
                     spans[instruction.out] = span
             else:
                 out = op.run(*args) if instruction.into is None else op.run(*args, out=values[instruction.into])
+            if out.dtype is not instruction.dtype and out.dtype != instruction.dtype:
+                out, leave, _ = self._other_dtype(instruction, node).over(
+                    args, self._spans_of(instruction, args, spans)
+                )
             if instruction.decisive or (instruction.edge and band.errors):
                 leave = self._blurred(instruction, band, out, args, leave)
             if self.flagged and op.warns:
@@ -257,6 +262,14 @@ class Chunk:
                 if not _count(band.lanes):
                     break
         return band
+
+    def _other_dtype(self, instruction: Instruction, node: Node) -> Op:
+        """A column and a number do not always make the dtype that two numbers make: then the plain call does."""
+        step = instruction.step
+        assert step.kind is not None
+        step.op = lane_by_lane(step.fn, step.kinds, step.kind)
+        node.program = None
+        return step.op
 
     def _blurred(self, instruction: Instruction, band: Band, out: Any, args: list[Any], leave: Column | None) -> Any:
         """Keep in mind how far a result may be off; at a decision, let go of the lanes that are too close to call."""
@@ -390,7 +403,10 @@ class Chunk:
             self._leave(band.lanes)
             return []
         child = run.tree.root if guard is None else guard.children.get(answer)
-        if child is not None and child.needs <= band.values.keys() and run.tree.sharpened == before:
+        if child is None:  # the traced lane answered otherwise than its column says: not to be trusted here
+            self._leave(band.lanes)
+            return []
+        if child.needs <= band.values.keys() and run.tree.sharpened == before:
             return [Band(child, band.lanes, band.values, band.spans, band.errors)]
         return [self._start(_index(band.lanes))]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ class Instruction:
     out: int
     into: int | None
     dead: tuple[int, ...]
+    dtype: np.dtype[Any] | None = None
     decisive: bool = False
     edge: bool = False
 
@@ -59,10 +61,11 @@ def _compile(node: Node, care: Care) -> tuple[Instruction, ...]:
     for step, dead in reversed(last):
         sharp = care is Care.EXACT or step.out in (node.firm if care is Care.FIRM else node.sharp)
         op = (step.exact if sharp else step.op) if step.op is not None else None
+        dtype = step.kind.dtype if step.kind is not None else None
         decisive = care is Care.CLOSE and not sharp and step.out in node.decisive and step.fn in SPREAD
         edge = care is Care.CLOSE and op is not None and op.cuts and op.name in EDGES
         into = None if decisive or edge else _overwritable(step, op, dead, ours, node)
-        made.append(Instruction(step, op, step.refs, step.out, into, dead, decisive, edge))
+        made.append(Instruction(step, op, step.refs, step.out, into, dead, dtype, decisive, edge))
         if op is not None and isinstance(op.run, np.ufunc):
             ours.add(step.out)
     return tuple(made)

@@ -201,10 +201,18 @@ for _fn in (operator.eq, operator.ne):
     rule(_fn, on="complex", lower=_plain(_fn, cuts=True), samples=[(1j, 1j), (1j, 2.0)])
 
 
+def _mixes_uint64(kinds: tuple[Kind | None, ...]) -> bool:
+    """Columns of uint64 and of signed ints would be compared as floats."""
+    found = {k.dtype.kind + str(k.dtype.itemsize) for k in kinds if k is not None and k.dtype.kind in "iu"}
+    return "u8" in found and len(found) > 1 and any(k is not None and k.dtype.kind == "i" for k in kinds)
+
+
 def _numpy_operator(fn: Callable[..., Any]) -> Lower:
     """NumPy's scalars follow NumPy's own arithmetic, so the operator itself is applied to the columns."""
 
     def make(kinds: tuple[Kind | None, ...], kind: Kind) -> Op | None:
+        if fn in COMPARISONS and _mixes_uint64(kinds):
+            return None
         cuts = kind.dtype.kind in "biu" or fn in (operator.floordiv, operator.mod)
         if fn in REACH and kind.dtype.kind in "iu" and fn is not operator.lshift:
             info = np.iinfo(kind.dtype)

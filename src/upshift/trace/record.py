@@ -337,6 +337,8 @@ class Trace:
             kind = kind_of(dtype.type(0))
             if kind is None or dtype.kind in "mM":
                 raise self._leaves("numbers and times mixed")
+            if fn in COMPARISONS and dtype.kind in "iu":
+                continue  # Python's ints are compared as they are, whatever the other side could hold
             plain, make = weak_cast(kind)
             op = make((k,), kind)
             value = plain(a._up_value)
