@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..columns.inputs import Lanes
-from ..columns.kinds import Column, Kind, fits_int64, kind_of
-from ..columns.outputs import Numbers, Placed, Same, piece_of
+from ..columns.kinds import Column, fits_int64, kind_of
 from ..errors import Untraceable
 from ..rules import Op, lane_by_lane
 from ..rules.blur import Blurred, spread, too_close
@@ -23,6 +22,7 @@ from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Tree, grow, value_key
 from .express import CHUNK
 from .program import Care, Instruction, program_of
+from .store import Store, Where, count_of, index_of
 
 FIRST_CHUNK = 1 << 10
 """Lanes that a young tree grows on, before the rest follows in large chunks."""
@@ -31,9 +31,6 @@ STEP_SECONDS = 0.8e-6
 
 THREADS_PAY_SECONDS = 600e-6
 """Work below this is done before a second thread is awake."""
-
-Where = slice | Column
-"""Positions of lanes: a whole chunk, or an index."""
 
 
 class TooBlurred(Exception):
@@ -49,62 +46,6 @@ class Pace:
 
     def spend(self, seconds: float) -> None:
         self.allowance -= seconds
-
-
-class Store:
-    """Where the results of lanes are written: one set of columns for every form and kinds that leaves have."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.sets: dict[Any, tuple[list[Any], list[Where]]] = {}
-
-    def write(self, leaf: Leaf, found: list[Any], kinds: list[Kind | None], where: Where) -> None:
-        key = leaf.key if leaf.key is not None and None not in kinds else _key(leaf, kinds, found)
-        if key not in self.sets:
-            made: list[Any] = [
-                np.empty(self.n, k.dtype) if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)
-            ]
-            self.sets[key] = made, []
-        columns, places = self.sets[key]
-        for column, value, kind in zip(columns, found, kinds, strict=True):
-            if kind is not None:
-                column[where] = value
-        places.append(where)
-
-    def pieces(self) -> list[Placed]:
-        """Every set of columns as a piece of the result."""
-        made = []
-        for (form, kinds), (columns, places) in self.sets.items():
-            count = sum(map(_count, places))
-            lanes = slice(None) if count == self.n else np.concatenate([_index(place) for place in places])
-            leaves = [
-                Numbers(c if count == self.n else c[lanes], k) if isinstance(k, Kind) else Same(c.value, count)
-                for c, k in zip(columns, kinds, strict=True)
-            ]
-            made.append((lanes, piece_of(form, iter(leaves), count)))
-        return made
-
-    def results(self, wanted: list[int]) -> dict[int, Any]:
-        """The results of single lanes, as the loop would give them; lanes that were left are missing."""
-        found: dict[int, Any] = {}
-        for (form, kinds), (columns, places) in self.sets.items():
-            here = np.zeros(self.n, bool)
-            for place in places:
-                here[place] = True
-            for i in wanted:
-                if here[i]:
-                    pairs = zip(columns, kinds, strict=True)
-                    leaves = [k.scalars(c[i : i + 1])[0] if isinstance(k, Kind) else c.value for c, k in pairs]
-                    found[i] = form.build(iter(leaves))
-        return found
-
-
-def _key(leaf: Leaf, kinds: list[Kind | None], found: list[Any]) -> Any:
-    """What leaves must share to be written into the same columns; remembered where it is the same for every call."""
-    key = (leaf.form, tuple(k if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)))
-    if None not in kinds:
-        leaf.key = key
-    return key
 
 
 class Run:
@@ -210,11 +151,11 @@ class Chunk:
             if band.node is None:
                 pending += self._untraced(None, None, band)
                 continue
-            if _count(band.lanes) * self.of.pace.per_element < 0.5 * STEP_SECONDS * band.node.weight:
+            if count_of(band.lanes) * self.of.pace.per_element < 0.5 * STEP_SECONDS * band.node.weight:
                 self._leave(band.lanes)
                 continue
             band = self._steps(band.node, band)
-            if _count(band.lanes):
+            if count_of(band.lanes):
                 pending += self._end(band)
 
     def _start(self, where: Where) -> Band:
@@ -259,7 +200,7 @@ class Chunk:
                 self._leave(_pick(band.lanes, np.flatnonzero(leave)))
                 band = band.part(np.flatnonzero(~leave), values, node)
                 values, spans = band.values, band.spans
-                if not _count(band.lanes):
+                if not count_of(band.lanes):
                     break
         return band
 
@@ -313,7 +254,7 @@ class Chunk:
         return span
 
     def _leave(self, lanes: Where) -> None:
-        self.of.left.append(_index(lanes))
+        self.of.left.append(index_of(lanes))
 
     def _warned(self, instruction: Instruction, lanes: Where, out: Any, args: list[Any], leave: Column | None) -> Any:
         """The loop would warn here. The plain function runs a few such lanes for the warning, all if it raises."""
@@ -391,9 +332,9 @@ class Chunk:
         """Nobody has been here: trace one of these lanes if that pays, else leave them to the plain function."""
         run = self.of
         if not self.growing:
-            run.deferred.append(_index(band.lanes))
+            run.deferred.append(index_of(band.lanes))
             return []
-        waiting = _count(band.lanes)
+        waiting = count_of(band.lanes)
         if guard is not None:
             waiting += guard.waiting.get(answer, 0)
             guard.waiting[answer] = waiting
@@ -408,11 +349,11 @@ class Chunk:
             return []
         if child.needs <= band.values.keys() and run.tree.sharpened == before:
             return [Band(child, band.lanes, band.values, band.spans, band.errors)]
-        return [self._start(_index(band.lanes))]
+        return [self._start(index_of(band.lanes))]
 
     def _grow(self, lanes: Where) -> bool:
         run = self.of
-        index = _index(lanes)
+        index = index_of(lanes)
         for i in {int(index[0]), int(index[len(index) // 2])}:
             began = time.perf_counter()
             steps = max(200, int(run.pace.allowance / TRACE_STEP_SECONDS)) if run.pace.allowance < 1e6 else 100_000
@@ -447,14 +388,6 @@ if hasattr(os, "register_at_fork"):
 def plain(value: Any) -> Any:
     """A column as it is; what is the same for all lanes as its value."""
     return value.value if type(value) is Const else value
-
-
-def _count(lanes: Where) -> int:
-    return lanes.stop - lanes.start if isinstance(lanes, slice) else len(lanes)
-
-
-def _index(lanes: Where) -> Column:
-    return np.arange(lanes.start, lanes.stop) if isinstance(lanes, slice) else lanes
 
 
 def _pick(lanes: Where, index: Column) -> Column:

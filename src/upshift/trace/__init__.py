@@ -1,7 +1,8 @@
 """A function and one real element in, a path of the tree out."""
 
 from .grow import Outcome, bind, grow
-from .record import call_of, value_key
+from .names import call_of
+from .record import value_key
 from .tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
 
 __all__ = [

@@ -24,9 +24,11 @@ import numpy as np
 from ..columns.kinds import kind_of
 from ..errors import Untraceable
 from .code import CALLED_CLASSES, prepare
+from .held import Copied, CopiedABC, HeldDict, HeldList, HeldSet, contents_of
 from .lane import Captured, Lane
+from .names import Names, user_line
 from .paths import Path, frozen
-from .record import Names, Trace, user_line
+from .record import Trace
 from .standins import CALLED, IDENTITY, standin_for
 
 
@@ -266,7 +268,7 @@ class Holder:
 
     def _watched(self, copy: Any) -> Any:
         """C code may write into a copy without asking it: what it holds is compared when the trace ends."""
-        self.trace.watched.append((copy, _contents(copy)))
+        self.trace.watched.append((copy, contents_of(copy)))
         return copy
 
     def _callable(self, value: Any, path: Path) -> Any:
@@ -348,29 +350,6 @@ class Holder:
         raise Untraceable(f"uses a captured {name}, which Upshift cannot see into", where=user_line())
 
 
-class Copied(type):
-    """The class of copied classes: what is an instance of the user's class is one of the copy."""
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls._up_original)  # type: ignore[attr-defined]
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, cls._up_original)  # type: ignore[attr-defined]
-
-    def __setattr__(cls, name: str, value: Any) -> None:
-        if not name.startswith(("__abstract", "_abc_")):
-            raise Untraceable(f"changes the class {cls.__name__}", "return the value instead", user_line())
-        type.__setattr__(cls, name, value)
-
-
-class CopiedABC(abc.ABCMeta):
-    """The same, of abstract classes."""
-
-    __instancecheck__ = Copied.__instancecheck__
-    __subclasscheck__ = Copied.__subclasscheck__
-    __setattr__ = Copied.__setattr__
-
-
 class HeldModule(types.ModuleType):
     """A module whose attributes are held as they are read."""
 
@@ -391,34 +370,6 @@ class HeldModule(types.ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise Untraceable(f"changes the module {self.__name__}", where=user_line())
-
-
-def _refusing(base: type, methods: str) -> Any:
-    def refuse(self: Any, *args: Any, **keywords: Any) -> NoReturn:
-        raise Untraceable(f"changes a captured {base.__name__}", "return the value instead", user_line())
-
-    return type(f"Held{base.__name__.capitalize()}", (base,), dict.fromkeys(methods.split(), refuse))
-
-
-HeldList = _refusing(
-    list, "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ __imul__"
-)
-HeldDict = _refusing(dict, "__setitem__ __delitem__ pop popitem clear update setdefault __ior__")
-HeldSet = _refusing(set, "add remove discard pop clear update intersection_update difference_update "
-                         "symmetric_difference_update __ior__ __iand__ __isub__ __ixor__")  # fmt: skip
-
-
-def _contents(copy: Any) -> list[Any]:
-    items = [*copy, *copy.values()] if isinstance(copy, dict) else list(copy)
-    return [id(item) for item in items] if not isinstance(copy, set) else sorted(map(id, items))
-
-
-def refuse_changes(trace: Trace) -> None:
-    """The last look at what a trace was given: a copied container that changed betrays an impure function."""
-    for copy, before in trace.watched:
-        if _contents(copy) != before:
-            name = "function" if type(copy) is dict else type(copy).__mro__[1].__name__
-            raise Untraceable(f"changes a captured {name}", "return the value instead")
 
 
 def _acting(module: str) -> str:

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..columns.forms import Form, flatten
 from ..errors import Leave, OverBudget, Untraceable
-from .capture import Holder, refuse_changes
+from .capture import Holder
+from .held import refuse_changes
 from .lane import Lane
 from .paths import Roots, holds
 from .record import Trace

@@ -16,7 +16,7 @@ from ..errors import Untraceable
 from ..rules.conversions import larger, ranked, smaller, total
 from ..rules.maths import frexp_exponent, frexp_mantissa, modf_fraction, modf_whole
 from .lane import Lane, is_lane
-from .record import user_line
+from .names import user_line
 
 Function = Callable[..., Any]
 
