@@ -9,6 +9,7 @@ The law of stacking, for a list of results:
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -144,6 +145,13 @@ Placed = tuple[Any, Piece]
 """A piece and the positions of its lanes."""
 
 
+@functools.lru_cache(maxsize=256)
+def _common_dtype(classes: frozenset[type]) -> np.dtype[Any] | None:
+    """The dtype for numbers of these classes; None where one is no number's class."""
+    kinds = [kind_of_type(cls) for cls in classes]
+    return promote([k for k in kinds if k is not None]) if kinds and None not in kinds else None
+
+
 _AT_ONCE: dict[type, np.dtype[Any]] = {
     cls: np.dtype(cls)
     for cls in (
@@ -181,6 +189,13 @@ def stack(results: list[Any]) -> Any:
                 return np.array(results, object)
         if cls is tuple and len(set(map(len, results))) == 1:
             return tuple([stack(list(column)) for column in zip(*results)])
+    else:
+        dtype = _common_dtype(frozenset(classes))
+        if dtype is not None and dtype.kind in "fc":
+            try:
+                return np.array(results, dtype)
+            except OverflowError:
+                pass
     return gather(len(results), [(slice(None), Objects(results))])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import functools
 import threading
+import time
 import types
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -18,10 +19,12 @@ from ..errors import Refusal
 from ..gears.express import MISS, Express, express_of
 from ..gears.program import Care
 from ..trace import Tree, bind
-from .costs import Costs
+from .costs import Costs, Line
 
 MOST_FUNCTIONS = 1024
 MOST_TREES = 4
+TIMED = 12
+"""Express calls whose time is taken."""
 QUICK_SECONDS = 30e-6
 """Calls that the loop finishes within this are the loop's: no gear could start faster."""
 
@@ -39,6 +42,7 @@ class Known:
     care: Care = Care.CLOSE
     express: Express | None = None
     walks: int = 0
+    timed: int = 0
     shifts: list[str] = field(default_factory=list)
 
     @property
@@ -64,11 +68,14 @@ class Known:
         return tree, {}
 
     def walked(self) -> None:
-        """A tree that was walked a few times and has one path is written down as a function."""
+        """A tree that was walked again and has one path is written down as a function, whose times are its own."""
         self.walks += 1
-        trees = [variants[0] for variants in self.trees.values()]
-        if self.walks in (2, 64) and len(trees) == 1 and self.care is Care.CLOSE:
+        trees = [variants[0] for variants in self.trees.values() if variants]
+        if self.walks in (1, 64) and len(trees) == 1 and self.care is Care.CLOSE:
             self.express = express_of(trees[0])
+            if self.express is not None:
+                self.costs.batched = Line()
+                self.timed = 0
 
     def at_express(self, f: Any, columns: tuple[Any, ...]) -> Any:
         """The result at express speed, or MISS."""
@@ -79,7 +86,17 @@ class Known:
         for column, dtype in zip(columns, express.dtypes, strict=False):
             if type(column) is not np.ndarray or column.dtype != dtype or column.ndim != 1:
                 return MISS
-        return express.over(f, columns) if len(columns) == len(express.dtypes) else MISS
+        if len(columns) != len(express.dtypes):
+            return MISS
+        if self.timed >= TIMED:
+            return express.over(f, columns)
+        began = time.perf_counter()
+        result = express.over(f, columns)
+        if result is not MISS:
+            self.timed += 1
+            self.costs.batched.add(len(columns[0]), time.perf_counter() - began)
+            self.set_quick()
+        return result
 
     def set_quick(self) -> None:
         """Up to which size the next calls go straight to the loop."""

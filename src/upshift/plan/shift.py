@@ -48,7 +48,7 @@ def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
 
 def run_best(job: Job, known: Known, on_error: OnError) -> Any:
     """The job in the gear that is expected to be fastest; a new function starts in the loop."""
-    if known.trees and batch_pays(job, known):
+    if known.trees and (known.express is not None or batch_pays(job, known)):
         began = time.perf_counter()
         made = batch(job, known, _pace(known, job.n))
         if isinstance(made, Batched):

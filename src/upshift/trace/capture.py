@@ -387,9 +387,12 @@ def _is_function(value: Any) -> bool:
 
 def _is_python(cls: type) -> bool:
     """Whether a class and its bases are written in Python (a tuple underneath is fine: named tuples)."""
-    return all(
-        c in (object, tuple, abc.ABC) or (c.__flags__ & (1 << 9) and c.__module__ != "builtins") for c in cls.__mro__
-    )
+    return all(c in (object, tuple, abc.ABC) or _is_python_alone(c) for c in cls.__mro__)
+
+
+def _is_python_alone(cls: type) -> bool:
+    makes = vars(cls).get("__new__", staticmethod(prepare))
+    return bool(cls.__flags__ & (1 << 9)) and isinstance(makes, staticmethod | types.FunctionType)
 
 
 def _hooks_subclasses(cls: type) -> bool:
