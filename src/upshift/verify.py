@@ -12,10 +12,9 @@ import numpy as np
 from .columns.forms import parts
 from .columns.inputs import Lanes
 from .columns.kinds import kind_of
+from .rules.blur import RTOL
 
 _SAMPLER = random.Random(0)  # our own: the user's random state is never touched
-RTOL = {2: 1e-2, 4: 1e-5, 8: 1e-9, 16: 1e-9}
-"""How far a float may be off, by the bytes of its (real) dtype, where `exact` is not asked for."""
 
 
 def differ(want: Any, got: Any, exact: bool) -> str | None:

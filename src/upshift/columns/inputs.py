@@ -109,12 +109,13 @@ def lanes_of(columns: Sequence[Elements]) -> list[Group]:
 
 def _group(columns: Sequence[Elements], index: Column, fresh: tuple[bool, ...]) -> Group:
     try:
-        return Group(index, _join([_homogeneous(_take(column, index)) for column in columns], fresh))
+        return Group(index, _join([_homogeneous(take(column, index)) for column in columns], fresh))
     except _Mixed as mixed:
         return Group(index, None, str(mixed))
 
 
-def _take(column: Elements, index: Column) -> Elements:
+def take(column: Elements, index: Column) -> Elements:
+    """Some elements of a column, by position."""
     return column[index] if isinstance(column, np.ndarray) else [column[i] for i in index.tolist()]
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.forms import Form
+from ..columns.forms import Form, flatten
 from ..columns.kinds import Column, kind_of
+from ..rules.blur import EXACT, Blurred, spread, too_close, too_inexact
 from ..trace import Const, Guard, Leaf, Node, Ref, Tree
 from ..trace.paths import Roots, holds
 from .program import Care, Instruction, program_of
@@ -31,6 +32,7 @@ class _Writer:
 
     lines: list[str] = field(default_factory=list)
     space: dict[str, Any] = field(default_factory=dict)
+    blurred: set[int] = field(default_factory=set)
 
     def name(self, value: Any, wish: str = "k") -> str:
         name = f"{wish}{len(self.space)}"
@@ -53,20 +55,22 @@ def express_of(tree: Tree) -> Express | None:
     instructions = [i for node in nodes for i in program_of(node, Care.CLOSE)]
     made = {i.out for i in instructions if i.op is not None}
     plain = all(isinstance(ref, int) and ref in made for ref in leaf.refs) and _is_array_form(leaf.form)
-    if not plain or any(i.decisive for i in instructions):
+    if not plain:
         return None
     writer = _Writer()
     for node in nodes:
         for instruction in program_of(node, Care.CLOSE):
             _step(writer, instruction, leaf)
+            _blur(writer, instruction)
         if isinstance(node.end, Guard):
             _guard(writer, node.end)
     results = ", ".join(writer.ref(ref) for ref in leaf.refs)
+    errors = ", ".join(f"e{ref}" if ref in writer.blurred else "EXACT" for ref in leaf.refs)
     inputs = ", ".join(f"v{i}" for i in range(len(tree.kinds)))
     captured = ", ".join(f"c{-c.id}" for c in tree.captures.values() if c.mode == "input")
     head = f"def run({captured + ', ' if captured else ''}{inputs}, out=None):"
-    source = "\n    ".join([head, *writer.lines, f"return ({results},)"])
-    space = {**writer.space, "MISS": MISS, "spans_of": _spans_of}
+    source = "\n    ".join([head, *writer.lines, f"return ({results},), ({errors},)"])
+    space = {**writer.space, "MISS": MISS, "EXACT": EXACT, "Blurred": Blurred, "spans_of": _spans_of}
     exec(compile(source, "<upshift express>", "exec"), space)
     return Express(tree, space["run"], leaf)
 
@@ -107,6 +111,24 @@ def _step(writer: _Writer, instruction: Instruction, leaf: Leaf) -> None:
         writer.lines.append(f"{out} = {writer.name(op.run)}({args}{', ' + into if into else ''})")
     else:
         writer.lines.append(f"{out} = {writer.name(op.run)}({args})")
+
+
+def _blur(writer: _Writer, instruction: Instruction) -> None:
+    """The error bound of a result, and a look at decisions that it might change."""
+    op = instruction.op
+    if op is None or not (instruction.decisive or instruction.edge):
+        return
+    errors = [f"e{ref}" if ref in writer.blurred else "EXACT" for ref in instruction.refs]
+    if not op.close and not any(ref in writer.blurred for ref in instruction.refs):
+        return
+    pairs = zip(instruction.refs, errors, strict=True)
+    args = ", ".join(f"Blurred({writer.ref(ref)}, {error})" for ref, error in pairs)
+    if instruction.edge:
+        writer.lines.append(f"if {writer.name(too_close)}({op.name!r}, [{args}]).any(): return MISS")
+        return
+    fn, out = writer.name(instruction.step.fn), f"v{instruction.out}"
+    writer.lines.append(f"e{instruction.out} = {writer.name(spread)}({fn}, {op.close}, {out}, [{args}])")
+    writer.blurred.add(instruction.out)
 
 
 def _guard(writer: _Writer, guard: Guard) -> None:
@@ -204,7 +226,8 @@ class Express:
         self.tree, self.paths, self.captures = tree, tree.paths, len(tree.captures)
         self.run, self.bind = run, binder_of(tree)
         self.dtypes = tuple(kind.dtype for kind in tree.kinds)
-        self.form, self.made = leaf.form, tuple(kind.dtype for kind in leaf.kinds if kind is not None)
+        self.form, self.kinds = leaf.form, leaf.kinds
+        self.made = tuple(kind.dtype for kind in leaf.kinds if kind is not None)
         self.chunk = CHUNK if sum(len(node.steps) for node in tree.nodes()) > 1 else 1 << 62
         self.misses = 0
 
@@ -216,7 +239,7 @@ class Express:
             return MISS
         try:
             with np.errstate(divide="call", over="call", invalid="call", under="ignore", call=_flag):
-                made = self._all(captured, columns)
+                made = self._all(f, captured, columns)
         except _Flagged:
             made = MISS
         if made is MISS:
@@ -225,12 +248,15 @@ class Express:
         self.misses = 0
         return made[0] if self.form.cls is None else self.form.build(iter(made))
 
-    def _all(self, captured: tuple[Any, ...], columns: tuple[Column, ...]) -> Any:
-        """All lanes, chunk by chunk, each written where it belongs."""
+    def _all(self, f: Any, captured: tuple[Any, ...], columns: tuple[Column, ...]) -> Any:
+        """All lanes, chunk by chunk, each written where it belongs; too inexact ones are made again by `f`."""
         n = len(columns[0])
         if n <= self.chunk:
             made = self.run(*captured, *columns)
-            return made if made is MISS else tuple(map(_own, made, self.made))
+            if made is MISS:
+                return MISS
+            outs = tuple(map(_own, made[0], self.made))
+            return outs if self._mended(f, columns, outs, outs, made[1], 0) else MISS
         outs = tuple(np.empty(n, dtype) for dtype in self.made)
         single = outs[0] if len(outs) == 1 else None
         for low in range(0, n, self.chunk):
@@ -238,10 +264,29 @@ class Express:
             made = self.run(*captured, *(column[part] for column in columns), None if single is None else single[part])
             if made is MISS:
                 return MISS
-            for out, column in zip(outs, made, strict=True):
+            for out, column in zip(outs, made[0], strict=True):
                 if column.base is not out:
                     out[part] = column
+            if not self._mended(f, columns, outs, made[0], made[1], low):
+                return MISS
         return outs
+
+    def _mended(self, f: Any, columns: Any, outs: Any, parts: Any, errors: Any, low: int) -> bool:
+        """Put the plain function's results where a chunk's are too inexact; False where they are many, or different."""
+        for part, error in zip(parts, errors, strict=True):
+            bad = too_inexact(Blurred(part, error)) if error is not EXACT else None
+            if bad is None:
+                continue
+            lanes = bad.nonzero()[0]
+            if len(lanes) > 16 + 0.01 * len(part):
+                return False
+            for i in (lanes + low).tolist():
+                form, leaves = flatten(f(*(column[i] for column in columns)))
+                if form != self.form or any(kind_of(x) is not k for x, k in zip(leaves, self.kinds, strict=True)):
+                    return False
+                for out, leaf in zip(outs, leaves, strict=True):
+                    out[i] = leaf
+        return True
 
 
 def _own(column: Column, dtype: np.dtype[Any]) -> Column:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..columns.inputs import Elements, Records
+from ..columns.kinds import Column
 from ..errors import name_element
 
 OnError = str | tuple[str, Any]
@@ -20,10 +22,17 @@ def check_policy(on_error: Any) -> None:
         raise ValueError(f'on_error must be "raise", "return", "skip" or ("fill", value), not {on_error!r}')
 
 
-def run_loop(call: Callable[..., Any], columns: Sequence[Elements], on_error: OnError, offset: int = 0) -> list[Any]:
-    """`[call(*row) for row in zip(*columns)]`, at that very speed."""
+def run_loop(
+    call: Callable[..., Any],
+    columns: Sequence[Elements],
+    on_error: OnError,
+    offset: int = 0,
+    positions: Sequence[int] | Column | None = None,
+) -> list[Any]:
+    """`[call(*row) for row in zip(*columns)]`, at that very speed. Errors name positions, or count from `offset`."""
     if on_error != "raise":
-        return [call_one(call, row, i, on_error) for i, row in enumerate(zip(*columns, strict=True), offset)]
+        at = itertools.count(offset) if positions is None else positions
+        return [call_one(call, row, int(i), on_error) for i, row in zip(at, zip(*columns, strict=True), strict=False)]
     results: list[Any] = []
     iterators = [iter(column) for column in columns]
     first = iterators[0]
@@ -36,7 +45,9 @@ def run_loop(call: Callable[..., Any], columns: Sequence[Elements], on_error: On
             results = [call(*row) for row in zip(*iterators, strict=False)]
     except Exception as error:
         i = _reached(columns[0], first)
-        name_element(error, offset + i, tuple(column[i] for column in columns))
+        name_element(
+            error, offset + i if positions is None else int(positions[i]), tuple(column[i] for column in columns)
+        )
         raise
     return results
 

@@ -17,7 +17,7 @@ from ..columns.inputs import Lanes
 from ..columns.kinds import Column, fits_int64, kind_of
 from ..errors import Untraceable
 from ..rules import Op, lane_by_lane
-from ..rules.blur import Blurred, spread, too_close
+from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
 from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Tree, grow, value_key
 from .express import CHUNK
@@ -29,6 +29,8 @@ FIRST_CHUNK = 1 << 10
 STEP_SECONDS = 0.8e-6
 """What one step costs on few lanes, about."""
 
+SUSPECTS = 8
+"""Lanes of a chunk that are compared with the loop where an error bound is too loose to tell."""
 THREADS_PAY_SECONDS = 600e-6
 """Work below this is done before a second thread is awake."""
 
@@ -75,6 +77,7 @@ class Run:
         self.deferred: list[Column] = []
         self.warned: dict[int, list[int]] = {}
         self.grown: list[int] = []
+        self.suspects: list[int] = []
         self.strict = "raise" in np.geterr().values() or any(entry[0] == "error" for entry in warnings.filters)
 
     # ---- the whole batch
@@ -124,7 +127,7 @@ class Band:
     lanes: Where
     values: dict[int, Any]
     spans: dict[int, Span]
-    errors: dict[int, float]
+    errors: dict[int, Error]
 
     def part(self, index: Column, ids: Iterable[int], node: Node | None) -> Band:
         """Some of these lanes, with some of their values."""
@@ -214,18 +217,22 @@ class Chunk:
 
     def _blurred(self, instruction: Instruction, band: Band, out: Any, args: list[Any], leave: Column | None) -> Any:
         """Keep in mind how far a result may be off; at a decision, let go of the lanes that are too close to call."""
-        errors = [band.errors.get(ref, 0.0) if isinstance(ref, int) else 0.0 for ref in instruction.refs]
+        blurred = [
+            Blurred(arg, band.errors.get(ref, EXACT) if isinstance(ref, int) else EXACT)
+            for arg, ref in zip(args, instruction.refs, strict=True)
+        ]
         op = instruction.op
         assert op is not None
         if instruction.decisive:
-            blurred = [Blurred(arg, error) for arg, error in zip(args, errors, strict=True)]
-            band.errors[instruction.out] = spread(instruction.step.fn, op.close, out, blurred)
-        if not instruction.edge or not any(errors):
+            error = spread(instruction.step.fn, op.close, out, blurred)
+            if error is not EXACT:
+                band.errors[instruction.out] = error
+        if not instruction.edge or all(arg.sharp for arg in blurred):
             return leave
-        close = too_close(op.name, args, sum(errors))
-        if np.count_nonzero(close) > 0.1 * len(close) + 16:
+        close = too_close(op.name, blurred)
+        if not _is_few(close):
             raise TooBlurred
-        return close if leave is None else close | leave
+        return _either(leave, close)
 
     def _once(self, instruction: Instruction, args: list[Any]) -> Const | None:
         """A step on captured values, by Python; None where it is not what it was: the plain function decides."""
@@ -280,7 +287,9 @@ class Chunk:
         assert band.node is not None
         end = band.node.end
         if isinstance(end, Leaf):
-            self._write(end, band)
+            band = self._exact_enough(end, band) if band.errors else band
+            if count_of(band.lanes):
+                self._write(end, band)
             return []
         if isinstance(end, Raises) or end is None:
             self._leave(band.lanes)
@@ -290,6 +299,25 @@ class Chunk:
             answer = bool(answers.value) if end.mode == "truth" else value_key(answers.value)
             return self._enter(end, answer, band)
         return self._split(end, answers, band) if end.mode == "truth" else self._by_value(end, answers, band)
+
+    def _exact_enough(self, leaf: Leaf, band: Band) -> Band:
+        """The lanes whose results are as close as the law asks; the others, if few, are the plain function's.
+
+        Where there are many, the bound may be loose: the worst lanes are compared with the loop before any is used.
+        """
+        bad = None
+        for ref in leaf.refs:
+            if isinstance(ref, int) and ref in band.errors:
+                odd = too_inexact(Blurred(band.values[ref], band.errors[ref]))
+                if odd is not None and not _is_few(odd):
+                    worst = np.argsort(np.abs(band.values[ref]))[:SUSPECTS]
+                    self.of.suspects += _pick(band.lanes, worst).tolist()
+                    continue
+                bad = _either(bad, odd)
+        if bad is None:
+            return band
+        self._leave(_pick(band.lanes, bad.nonzero()[0]))
+        return band.part((~bad).nonzero()[0], band.values, band.node)
 
     def _write(self, leaf: Leaf, band: Band) -> None:
         found = [plain(band.values[ref]) if isinstance(ref, int) else ref.value for ref in leaf.refs]
@@ -339,7 +367,7 @@ class Chunk:
             waiting += guard.waiting.get(answer, 0)
             guard.waiting[answer] = waiting
         before = run.tree.sharpened
-        pays = run.pace.allowance > 0 and waiting * run.pace.per_element >= TRACE_SECONDS
+        pays = run.pace.allowance > 0 and (guard is None or waiting * run.pace.per_element >= TRACE_SECONDS)
         if not pays or not self._grow(band.lanes):
             self._leave(band.lanes)
             return []
@@ -388,6 +416,15 @@ if hasattr(os, "register_at_fork"):
 def plain(value: Any) -> Any:
     """A column as it is; what is the same for all lanes as its value."""
     return value.value if type(value) is Const else value
+
+
+def _is_few(lanes: Column) -> bool:
+    """Whether the plain function can take these lanes without being missed."""
+    return int(np.count_nonzero(lanes)) <= 0.05 * len(lanes) + 16
+
+
+def _either(a: Column | None, b: Column | None) -> Column | None:
+    return b if a is None else a if b is None else a | b
 
 
 def _pick(lanes: Where, index: Column) -> Column:

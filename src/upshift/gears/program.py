@@ -35,9 +35,8 @@ class Instruction:
 class Care(IntEnum):
     """How exact steps must be that NumPy only gets close to."""
 
-    CLOSE = 0  # decisions are guarded by error bounds
-    FIRM = 1  # what a decision depends on is the loop's very bits
-    EXACT = 2  # everything is
+    CLOSE = 0  # decisions and results are guarded by error bounds
+    EXACT = 1  # everything is the loop's very bits
 
 
 def program_of(node: Node, care: Care) -> tuple[Instruction, ...]:
@@ -59,7 +58,7 @@ def _compile(node: Node, care: Care) -> tuple[Instruction, ...]:
         needed |= ids
         needed.discard(step.out)
     for step, dead in reversed(last):
-        sharp = care is Care.EXACT or step.out in (node.firm if care is Care.FIRM else node.sharp)
+        sharp = care is Care.EXACT or step.out in node.sharp
         op = (step.exact if sharp else step.op) if step.op is not None else None
         dtype = step.kind.dtype if step.kind is not None else None
         decisive = care is Care.CLOSE and not sharp and step.out in node.decisive and step.fn in SPREAD

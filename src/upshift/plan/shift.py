@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.inputs import Group
+from ..columns.inputs import Group, take
 from ..columns.kinds import Column
 from ..columns.outputs import Objects, Placed, gather, stack
 from ..config import settings
 from ..errors import GearRefused, Refusal, Untraceable
 from ..gears.job import Job
-from ..gears.loop import SKIPPED, OnError, call_one, run_loop
+from ..gears.loop import SKIPPED, OnError, run_loop
 from ..gears.numpy import Pace, Run, TooBlurred
 from ..gears.program import Care
 from ..trace import Tree, bind
 from ..verify import check, sample
-from .costs import SETUP
+from .costs import FIXED, GAIN, SETUP
 from .memory import Known
 
 log = logging.getLogger("upshift")
@@ -86,7 +86,7 @@ def batch_pays(job: Job, known: Known) -> bool:
     loop = known.costs.loop_rate * job.n
     if known.refusal is not None and job.n < known.retry_above:
         return False
-    return batched <= loop if batched is not None else known.costs.worth_tracing(job.n, known)
+    return (batched if batched is not None else 2 * FIXED + loop / GAIN) <= loop
 
 
 def _pace(known: Known, n: int) -> Pace:
@@ -167,7 +167,7 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
             known.trees.clear()
             return Refusal("numpy", refusal.reason, refusal.where, refusal.remedy)
         except TooBlurred:
-            known.care = Care.FIRM
+            known.care = Care.EXACT
             continue
         made.invested |= bool(run.grown) or not tree.trusted
         reason = _check(run, tree, job, row)
@@ -191,9 +191,9 @@ def _again(tree: Tree, job: Job) -> dict[int, Any]:
 
 def _check(run: Run, tree: Tree, job: Job, row: Any) -> str | None:
     """New trees are checked on a sample, new paths on the element that was traced."""
-    if not settings().verify or (tree.trusted and not run.grown):
+    if not settings().verify or (tree.trusted and not run.grown and not run.suspects):
         return None
-    named = list(run.grown) if tree.trusted else [*run.grown, *sample(run.lanes, run.n)]
+    named = [*run.grown, *run.suspects[:64], *([] if tree.trusted else sample(run.lanes, run.n))]
     reason = check(job.call, row, run.store.results(named), run.care is Care.EXACT, named)
     tree.trusted = reason is None
     return reason
@@ -223,8 +223,10 @@ def _plain(job: Job, made: Batched, on_error: OnError) -> tuple[Any, list[Any]]:
     if not made.left:
         return np.empty(0, np.int64), []
     lanes = np.sort(np.concatenate(made.left))
-    call = job.call
-    return lanes, [call_one(call, job.row(i), i + job.offset, on_error) for i in lanes.tolist()]
+    if len(lanes) == job.n:
+        return slice(0, job.n), run_loop(job.call, job.columns, on_error, job.offset)
+    rows = [take(column, lanes) for column in job.columns]
+    return lanes, run_loop(job.call, rows, on_error, positions=lanes + job.offset)
 
 
 def _moved(lanes: Any, by: int) -> Any:

@@ -1,8 +1,9 @@
-"""How far a column that is only close may be off, and which lanes are then too close to a decision to call.
+"""How far a column that is only close may be off, and which lanes are then too close to a decision, or too inexact.
 
-Batched `sin` and libm's differ in the last bits. Where a comparison hangs on such a value, an error bound is carried
-along with the column; a lane whose value is nearer to the edge than the bound is left to the plain function. So the
-branch that is taken is the loop's for every lane, at the price of a few lanes, not of a call per lane.
+Batched `sin` and libm's differ in the last bits. An error bound is carried along with such a column. At a comparison, a
+lane whose value is nearer to the edge than the bound is left to the plain function, and so is a lane whose result may
+be further off than the law allows (a difference of two nearly equal numbers). So branches are the loop's and results
+are as close as promised, for every lane, at the price of a few lanes and not of a call per lane.
 """
 
 from __future__ import annotations
@@ -18,18 +19,29 @@ import numpy as np
 from ..columns.kinds import Column
 from .conversions import larger, smaller
 
-ROUND = 2.0**-52
-"""One rounding, relative."""
-CLOSE = 16 * ROUND
-"""How far a batched function and libm's may be apart, relative; NumPy promises 4 roundings to the true value."""
+CLOSE = 16
+"""How many roundings a batched function and libm's may be apart; NumPy promises 4 to the true value."""
+RTOL = {2: 1e-2, 4: 1e-5, 8: 1e-9, 16: 1e-9}
+"""How far a float may be off, relative, by the bytes of its (real) dtype, where `exact` is not asked for."""
+
+
+@dataclass(slots=True)
+class Error:
+    """A bound on how far values may be off: relative to each, and absolute (None: known by the relative one)."""
+
+    relative: float
+    absolute: float | None = None
+
+
+EXACT = Error(0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Blurred:
-    """A column, and how far it may be off at most (0: not at all)."""
+    """A column and its error."""
 
     column: Any
-    error: float
+    error: Error
 
     @property
     def most(self) -> float:
@@ -37,10 +49,21 @@ class Blurred:
         return largest(self.column)
 
     @property
+    def off(self) -> float:
+        """The absolute error."""
+        if self.error.absolute is None:
+            self.error.absolute = self.error.relative * self.most * 1.001
+        return self.error.absolute
+
+    @property
     def least(self) -> float:
-        """The smallest magnitude that the true value may have; 0 where it may be anything."""
+        """The smallest magnitude that a true value may have."""
         size = np.abs(self.column)
-        return max(float(np.fmin.reduce(np.atleast_1d(size))) - self.error, 0.0) if np.size(size) else math.inf
+        return max(float(np.fmin.reduce(np.atleast_1d(size))) - self.off, 0.0) if np.size(size) else math.inf
+
+    @property
+    def sharp(self) -> bool:
+        return self.error.relative == 0 or self.error.absolute == 0
 
 
 def largest(column: Any) -> float:
@@ -50,92 +73,125 @@ def largest(column: Any) -> float:
     if not column.size:
         return 0.0
     column = np.abs(column) if column.dtype.kind == "c" else column
-    return max(abs(float(np.fmax.reduce(column))), abs(float(np.fmin.reduce(column))))
+    high, low = float(column.max()), float(column.min())
+    if high != high:
+        high, low = float(np.fmax.reduce(column)), float(np.fmin.reduce(column))
+    return max(abs(high), abs(low))
 
 
-Spread = Callable[..., float]
+Spread = Callable[..., Error]
 
 
-def _add(a: Blurred, b: Blurred) -> float:
-    return a.error + b.error
+def _add(a: Blurred, b: Blurred) -> Error:
+    return Error(math.inf, a.off + b.off)
 
 
-def _multiply(a: Blurred, b: Blurred) -> float:
-    return a.error * b.most + b.error * a.most + a.error * b.error
+def _multiply(a: Blurred, b: Blurred) -> Error:
+    relative = a.error.relative + b.error.relative
+    if relative < 1e-3:
+        return Error(1.01 * relative)
+    return Error(math.inf, a.off * b.most + b.off * a.most + a.off * b.off)
 
 
-def _divide(a: Blurred, b: Blurred) -> float:
+def _divide(a: Blurred, b: Blurred) -> Error:
+    relative = a.error.relative + b.error.relative
+    if relative < 1e-3:
+        return Error(1.01 * relative)
     least = b.least
-    if not b.error:
-        return a.error / least if least else (math.inf if a.error else 0.0)
-    return (a.error + a.most / least * b.error) / least if least else math.inf
+    if not least:
+        return Error(math.inf, math.inf)
+    return Error(math.inf, (a.off + a.most / least * b.off) / least)
 
 
-def _root(a: Blurred) -> float:
+def _root(a: Blurred) -> Error:
+    if a.error.relative < 1e-3:
+        return Error(a.error.relative)
     least = a.least
-    return min(math.sqrt(a.error), a.error / (2 * math.sqrt(least)) if least else math.inf)
+    return Error(math.inf, min(math.sqrt(a.off), a.off / (2 * math.sqrt(least)) if least else math.inf))
 
 
-def _power(a: Blurred, b: Blurred) -> float:
-    if not a.error and not b.error:
-        return 0.0
-    if b.error or isinstance(b.column, np.ndarray) or b.column < 1:
-        return math.inf
-    return float(float(b.column) * (a.most + a.error) ** (float(b.column) - 1) * a.error)
+def _power(a: Blurred, b: Blurred) -> Error:
+    if a.sharp and b.sharp:
+        return Error(0.0)
+    if not b.sharp or isinstance(b.column, np.ndarray):
+        return Error(math.inf, math.inf)
+    p = float(b.column)
+    if abs(p) * a.error.relative < 1e-3:
+        return Error(1.01 * abs(p) * a.error.relative)
+    return Error(math.inf, p * (a.most + a.off) ** (p - 1) * a.off if p >= 1 else math.inf)
 
 
-def _same(a: Blurred) -> float:
-    return a.error
+def _same(a: Blurred) -> Error:
+    return Error(a.error.relative, a.error.absolute)
 
 
-def _exponential(a: Blurred) -> float:
-    return math.inf if a.error > 1 or a.most > 700 else (math.exp(a.most) + 1) * math.expm1(a.error)
+def _bounded_slope(slope: float) -> Spread:
+    """A function that changes by at most `slope` times the change of its argument."""
+    return lambda a: Error(0.0) if a.sharp else Error(math.inf, slope * a.off)
 
 
-def _logarithm(a: Blurred) -> float:
-    return 2 * a.error / a.least if a.least else (math.inf if a.error else 0.0)
+def _exponential(a: Blurred) -> Error:
+    return (
+        Error(0.0) if a.sharp else Error(1.01 * a.off if a.off < 1e-3 else math.inf, None if a.off < 1e-3 else math.inf)
+    )
 
 
-def _arc(a: Blurred) -> float:
-    return 2.5 * math.sqrt(a.error)
+def _hyperbolic(a: Blurred) -> Error:
+    if a.sharp:
+        return Error(0.0)
+    return Error(math.inf, math.inf if a.off > 1 or a.most > 700 else (math.exp(a.most) + 1) * math.expm1(a.off))
 
 
-def _either(a: Blurred, b: Blurred) -> float:
-    return max(a.error, b.error)
+def _logarithm(a: Blurred) -> Error:
+    if a.sharp:
+        return Error(0.0)
+    relative = min(a.error.relative, a.off / a.least if a.least else math.inf)
+    return Error(math.inf, 2 * relative if relative < 1e-3 else math.inf)
 
 
-def _only_exact(*args: Blurred) -> float:
-    return math.inf if any(a.error for a in args) else 0.0
+def _arc(a: Blurred) -> Error:
+    return Error(0.0) if a.sharp else Error(math.inf, 2.5 * math.sqrt(a.off))
+
+
+def _either(a: Blurred, b: Blurred) -> Error:
+    if a.error.absolute is None and b.error.absolute is None:
+        return Error(max(a.error.relative, b.error.relative))
+    return Error(math.inf, max(a.off, b.off))
+
+
+def _only_sharp(*args: Blurred) -> Error:
+    return Error(0.0) if all(a.sharp for a in args) else Error(math.inf, math.inf)
 
 
 SPREAD: dict[Any, Spread] = {
     operator.add: _add, operator.sub: _add, operator.mul: _multiply, operator.truediv: _divide, operator.pow: _power,
     operator.neg: _same, operator.pos: _same, operator.abs: _same, smaller: _either, larger: _either, float: _same,
-    math.sqrt: _root, math.sin: _same, math.cos: _same, math.atan: _same, math.tanh: _same, math.asinh: _same,
-    math.exp: _exponential, math.expm1: _exponential, math.sinh: _exponential, math.cosh: _exponential,
-    math.log: _logarithm, math.log2: _logarithm, math.log10: _logarithm, math.log1p: _only_exact,
-    math.asin: _arc, math.acos: _arc, math.hypot: _add, math.fabs: _same, math.tan: _only_exact,
-    math.atan2: _only_exact,
-    math.degrees: lambda a: 60 * a.error, math.radians: _same, math.atanh: _only_exact, math.acosh: _only_exact,
-    math.cbrt: _only_exact, math.exp2: _exponential, math.pow: _only_exact,
+    math.sqrt: _root, math.fabs: _same, math.degrees: _same, math.radians: _same,
+    **dict.fromkeys((math.sin, math.cos, math.atan, math.tanh, math.asinh), _bounded_slope(1.0)),
+    **dict.fromkeys((math.exp, math.exp2), _exponential),
+    **dict.fromkeys((math.sinh, math.cosh, math.expm1), _hyperbolic),
+    **dict.fromkeys((math.log, math.log2, math.log10), _logarithm),
+    **dict.fromkeys((math.asin, math.acos), _arc),
+    **dict.fromkeys((math.tan, math.atan2, math.atanh, math.acosh, math.cbrt, math.pow), _only_sharp),
+    **dict.fromkeys((math.log1p, math.hypot), _only_sharp),
 }  # fmt: skip
 """How the errors of arguments spread to the result, before the call adds its own."""
 
 
-def spread(fn: Any, close: bool, out: Any, args: list[Blurred]) -> float:
+def spread(fn: Any, close: bool, out: Any, args: list[Blurred]) -> Error:
     """How far the result of a call may be off."""
-    if not close and not any(arg.error for arg in args):
-        return 0.0
-    error = SPREAD[fn](*args) + (CLOSE if close else ROUND) * largest(out)
-    return error if error == error else math.inf
-
-
-def _difference(a: Any, b: Any) -> Any:
-    return a - b
+    if not close and all(arg.sharp for arg in args):
+        return EXACT
+    made = SPREAD[fn](*args)
+    own = (CLOSE if close else 1) * float(np.finfo(out.dtype).eps if out.dtype.kind in "fc" else 2.0**-52)
+    if made.absolute is None:
+        return Error(made.relative + own)
+    absolute = made.absolute + own * largest(out)
+    return Error(math.inf, absolute if absolute == absolute else math.inf)
 
 
 EDGES: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne"), _difference),
+    **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne"), lambda a, b: a - b),
     **dict.fromkeys(("true", "not_negative", "positive"), lambda x: x),
     "above_minus_one": lambda x: x + 1,
     "at_least_one": lambda x: x - 1,
@@ -147,6 +203,20 @@ EDGES: dict[str, Callable[..., Any]] = {
 """By the name of a cutting op: how far its arguments are from where its result jumps."""
 
 
-def too_close(name: str, args: list[Any], error: float) -> Column:
+def too_close(name: str, args: list[Blurred]) -> Column:
     """Lanes whose decision may not be the loop's."""
-    return np.asarray(np.abs(EDGES[name](*args)) <= error)
+    return np.asarray(np.abs(EDGES[name](*(arg.column for arg in args))) <= sum(arg.off for arg in args))
+
+
+def too_inexact(result: Blurred) -> Column | None:
+    """Lanes whose result may be further off than the law allows; None where there are none."""
+    column = result.column
+    allowed = RTOL.get(column.dtype.itemsize // (2 if column.dtype.kind == "c" else 1), 1e-9) * 0.5
+    if result.sharp or result.error.relative <= allowed or not column.size:
+        return None
+    off = result.off
+    size = np.abs(column)
+    if float(size.min()) * allowed >= off:
+        return None
+    bad = np.asarray(size * allowed < off)
+    return bad if bad.any() else None

@@ -125,26 +125,32 @@ class Node:
     def settle(self) -> bool:
         """Work out, from the children, what is needed from above; True where a step has to be more exact than before.
 
-        A decision may depend on values, made here or above. `decisive`: they may be blurred if an error bound is
-        carried along. `sharp`: they must be the loop's very bits. `firm`: both, for where bounds do not help.
+        Decisions and results depend on values made here or above. `decisive`: they may be blurred if an error bound is
+        carried along. `sharp`: they must be the loop's very bits. `firm`: what decisions alone depend on.
         """
         needs: set[int] = set()
         decisive: set[int] = set()
         sharp: set[int] = set()
+        firm: set[int] = set()
         for child in self.children():
             needs |= child.needs
             decisive |= child.decisive
             sharp |= child.sharp
+            firm |= child.firm
         if isinstance(self.end, Guard):
             needs.add(self.end.ref)
             (decisive if self.end.mode == "truth" else sharp).add(self.end.ref)
+            firm.add(self.end.ref)
         elif isinstance(self.end, Leaf):
             needs.update(ref for ref in self.end.refs if isinstance(ref, int))
+            decisive |= needs
         for step in reversed(self.steps):
             needs.discard(step.out)
             ids = [ref for ref in step.refs if isinstance(ref, int)]
             needs.update(ids)
             _look_back(step, ids, decisive, sharp)
+            if step.op is not None and (step.op.cuts or (step.out in firm and not step.op.soft)):
+                firm.update(ids)
         below = [child.weight for child in self.children()]
         self.weight = len(self.steps) + 1 + (sum(below) / len(below) if below else 0)
         self.needs, self.sharp, self.decisive, self.program = (
@@ -153,9 +159,9 @@ class Node:
             frozenset(decisive),
             None,
         )
-        self.firm = self.sharp | self.decisive
+        self.firm = frozenset(firm)
         before = self.exact
-        self.exact = frozenset(s.out for s in self.steps if s.op is not None and s.out in self.firm)
+        self.exact = frozenset(s.out for s in self.steps if s.op is not None and s.out in (self.sharp | self.decisive))
         return before is not None and before != self.exact
 
 
