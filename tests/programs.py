@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 _numbers = itertools.count()
@@ -59,6 +60,7 @@ class Writer:
     draw: Callable[[Any], Any]
     ints: list[str] = field(default_factory=list)
     floats: list[str] = field(default_factory=list)
+    captured: dict[str, tuple[str, ...]] = field(default_factory=lambda: {"i": (), "f": ()})
     fresh: itertools.count = field(default_factory=itertools.count)
 
     def choose(self, options):
@@ -70,6 +72,7 @@ class Writer:
         names, constants, forms = (
             (self.ints, INT_CONSTANTS, INT_FORMS) if kind == "i" else (self.floats, FLOAT_CONSTANTS, FLOAT_FORMS)
         )
+        names = [*names, *self.captured[kind]]
         if depth <= 0 or self.draw(st.integers(0, 4)) == 0:
             return self.choose([*names * (3 * len(constants) // len(names) + 1), *constants])
         return self.fill(self.choose(forms), depth)
@@ -171,9 +174,11 @@ class Writer:
 
 
 @st.composite
-def sources(draw, kinds: str) -> str:
-    """A function of two columns x and y, each `i` or `f` in `kinds`."""
+def sources(draw, kinds: str, captures: bool = False) -> str:
+    """A function of two columns x and y, each `i` or `f` in `kinds`; with captures it reads those of `Captures`."""
     writer = Writer(draw)
+    if captures:
+        writer.captured = {"i": ("KI", "LI[1]", "OBJ.i"), "f": ("KF", "LF[0]", "OBJ.f", "ARR[1]")}
     for name, kind in zip("xy", kinds):
         (writer.ints if kind == "i" else writer.floats).append(name)
     head = ["def program(x, y):"]
@@ -204,6 +209,22 @@ def smooth_sources(draw) -> str:
     lines = ["def program(x, y):", f"    a = {write(2)}", f"    if {draw(st.sampled_from(('x', 'y')))} > 1:"]
     lines += [f"        a = a + {write(1)}", f"    return a * {write(3)}, a"]
     return "\n".join(lines) + "\n"
+
+
+@dataclass
+class Captures:
+    """What a program may read besides its columns, to be changed between two calls."""
+
+    i: Any = 0
+    f: Any = 0.0
+
+    def change(self, space: dict[str, Any], ints: list[Any], floats: list[Any]) -> None:
+        """Six numbers go where the program finds them: globals, items of lists and of an array, attributes."""
+        space["KI"], space["KF"], self.i, self.f = ints[0], floats[0], ints[1], floats[1]
+        space.setdefault("LI", [0, 0])[1] = ints[2]
+        space.setdefault("LF", [0.0])[0] = floats[2]
+        space.setdefault("ARR", np.zeros(2))[1] = floats[0]
+        space["OBJ"] = self
 
 
 def compile_program(source: str) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from functions.data import FLOAT_VALUES, INT_VALUES
 from law import check
-from programs import compile_program, forget, smooth_sources, sources
+from programs import Captures, compile_program, forget, smooth_sources, sources
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -79,6 +79,32 @@ def test_programs_of_floats(source, xs):
 @given(sources("if"), columns("if"))
 def test_programs_of_ints_and_floats(source, xs):
     check_program(source, xs)
+
+
+CAPTURED_INTS = st.sampled_from([0, 1, -1, 2, 3, 7, 300, 2**31, 2**62, 2**70, True, np.int64(5), np.uint8(7)])
+CAPTURED_FLOATS = st.sampled_from([0.0, -0.0, 0.5, -1.5, 2.5, 1e300, np.inf, np.nan, 3, np.float32(1.5), np.float64(2)])
+STATES = st.lists(
+    st.tuples(
+        st.lists(CAPTURED_INTS, min_size=3, max_size=3),
+        st.lists(CAPTURED_FLOATS, min_size=3, max_size=3),
+    ),
+    min_size=2,
+    max_size=4,
+)
+
+
+@settings(MANY, max_examples=700)
+@given(sources("if", captures=True), columns("if"), STATES)
+def test_programs_with_captures_that_change(source, xs, states):
+    note(source)
+    f, captures = compile_program(source), Captures()
+    try:
+        for ints, floats in states:
+            captures.change(f.__globals__, ints, floats)
+            note(f"captures: {ints} {floats}")
+            check(f, *xs, gears=GEARS)
+    finally:
+        forget(f)
 
 
 @MANY

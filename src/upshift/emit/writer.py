@@ -106,13 +106,7 @@ class Writer:
 
     def _later(self, node: Node) -> list[set[int]]:
         """For every step, which values are still needed after it."""
-        needed: set[int] = set()
-        for child in node.children():
-            needed |= child.needs
-        if isinstance(node.end, Guard):
-            needed.add(node.end.ref)
-        elif isinstance(node.end, Leaf):
-            needed.update(ref for ref in node.end.refs if isinstance(ref, int))
+        needed = node.needed_after()
         result = []
         for step in reversed(node.steps):
             result.append(set(needed))

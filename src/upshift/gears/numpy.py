@@ -29,6 +29,8 @@ FIRST_CHUNK = 1 << 10
 STEP_SECONDS = 0.8e-6
 """What one step costs on few lanes, about."""
 
+NOISE = 1e-3
+"""A result that may be off by this much of itself is no result, however loose the bound."""
 SUSPECTS = 8
 """Lanes of a chunk that are compared with the loop where an error bound is too loose to tell."""
 THREADS_PAY_SECONDS = 600e-6
@@ -303,17 +305,22 @@ class Chunk:
     def _exact_enough(self, leaf: Leaf, band: Band) -> Band:
         """The lanes whose results are as close as the law asks; the others, if few, are the plain function's.
 
-        Where there are many, the bound may be loose: the worst lanes are compared with the loop before any is used.
+        Where there are many, either the values are noise, or the bound is loose: then the lanes that look worst are
+        compared with the loop before any is used.
         """
         bad = None
         for ref in leaf.refs:
-            if isinstance(ref, int) and ref in band.errors:
-                odd = too_inexact(Blurred(band.values[ref], band.errors[ref]))
+            if not isinstance(ref, int) or ref not in band.errors:
+                continue
+            result = Blurred(band.values[ref], band.errors[ref])
+            odd = too_inexact(result)
+            if odd is not None and not _is_few(odd):
+                odd = too_inexact(result, NOISE)
                 if odd is not None and not _is_few(odd):
-                    worst = np.argsort(np.abs(band.values[ref]))[:SUSPECTS]
-                    self.of.suspects += _pick(band.lanes, worst).tolist()
-                    continue
-                bad = _either(bad, odd)
+                    raise TooBlurred
+                worst = np.argsort(np.abs(result.column))[:SUSPECTS]
+                self.of.suspects += _pick(band.lanes, worst).tolist()
+            bad = _either(bad, odd)
         if bad is None:
             return band
         self._leave(_pick(band.lanes, bad.nonzero()[0]))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..rules import Op
 from ..rules.blur import EDGES, SPREAD
-from ..trace import Guard, Leaf, Node, Ref, Step
+from ..trace import Node, Ref, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def program_of(node: Node, care: Care) -> tuple[Instruction, ...]:
 
 
 def _compile(node: Node, care: Care) -> tuple[Instruction, ...]:
-    needed = _needed_after(node)
+    needed = node.needed_after()
     made: list[Instruction] = []
     ours: set[int] = set()
     last: list[tuple[Step, tuple[int, ...]]] = []
@@ -68,17 +68,6 @@ def _compile(node: Node, care: Care) -> tuple[Instruction, ...]:
         if op is not None and isinstance(op.run, np.ufunc):
             ours.add(step.out)
     return tuple(made)
-
-
-def _needed_after(node: Node) -> set[int]:
-    needed: set[int] = set()
-    for child in node.children():
-        needed |= child.needs
-    if isinstance(node.end, Guard):
-        needed.add(node.end.ref)
-    elif isinstance(node.end, Leaf):
-        needed.update(ref for ref in node.end.refs if isinstance(ref, int))
-    return needed
 
 
 def _overwritable(step: Step, op: Op | None, dead: tuple[int, ...], ours: set[int], node: Node) -> int | None:

@@ -43,7 +43,6 @@ class Known:
     express: Express | None = None
     walks: int = 0
     timed: int = 0
-    shifts: list[str] = field(default_factory=list)
 
     @property
     def sure(self) -> bool:

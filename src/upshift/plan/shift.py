@@ -40,7 +40,7 @@ def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
     """The job in a gear that the user named."""
     if gear == "loop":
         return _stacked(run_loop(job.call, job.columns, on_error), on_error)
-    made = batch(job, known, Pace(1e9, 1e9), forced=True)
+    made = batch(job, known, Pace(1e9, 1e9))
     if isinstance(made, Refusal):
         raise GearRefused(made)
     return conclude(job.n, [_plain(job, made, on_error)], made.pieces, on_error == "skip")
@@ -126,7 +126,7 @@ def _timed_loop(job: Job, known: Known, on_error: OnError, offset: int) -> list[
 # ---- the numpy gear, group by group
 
 
-def batch(job: Job, known: Known, pace: Pace, forced: bool = False) -> Batched | Refusal:
+def batch(job: Job, known: Known, pace: Pace) -> Batched | Refusal:
     """All groups of a job in the numpy gear; a refusal where none can be."""
     made = Batched()
     refusals = []
@@ -163,6 +163,9 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
                 run = Run(tree, job.f, job.shared, lanes, captured, row, pace, care, lambda t=tree: _again(t, job))  # type: ignore[misc]
                 run.over_all(settings().num_threads)
                 tree.young = False
+            suspects = run.suspects[:64]
+            if suspects and check(job.call, row, run.store.results(suspects), False, suspects):
+                raise TooBlurred
         except Untraceable as refusal:
             known.trees.clear()
             return Refusal("numpy", refusal.reason, refusal.where, refusal.remedy)
@@ -191,9 +194,9 @@ def _again(tree: Tree, job: Job) -> dict[int, Any]:
 
 def _check(run: Run, tree: Tree, job: Job, row: Any) -> str | None:
     """New trees are checked on a sample, new paths on the element that was traced."""
-    if not settings().verify or (tree.trusted and not run.grown and not run.suspects):
+    if not settings().verify or (tree.trusted and not run.grown):
         return None
-    named = [*run.grown, *run.suspects[:64], *([] if tree.trusted else sample(run.lanes, run.n))]
+    named = list(run.grown) if tree.trusted else [*run.grown, *sample(run.lanes, run.n)]
     reason = check(job.call, row, run.store.results(named), run.care is Care.EXACT, named)
     tree.trusted = reason is None
     return reason

@@ -208,10 +208,11 @@ def too_close(name: str, args: list[Blurred]) -> Column:
     return np.asarray(np.abs(EDGES[name](*(arg.column for arg in args))) <= sum(arg.off for arg in args))
 
 
-def too_inexact(result: Blurred) -> Column | None:
+def too_inexact(result: Blurred, allowed: float | None = None) -> Column | None:
     """Lanes whose result may be further off than the law allows; None where there are none."""
     column = result.column
-    allowed = RTOL.get(column.dtype.itemsize // (2 if column.dtype.kind == "c" else 1), 1e-9) * 0.5
+    if allowed is None:
+        allowed = RTOL.get(column.dtype.itemsize // (2 if column.dtype.kind == "c" else 1), 1e-9) * 0.5
     if result.sharp or result.error.relative <= allowed or not column.size:
         return None
     off = result.off

@@ -122,27 +122,31 @@ class Node:
     def children(self) -> list[Node]:
         return list(self.end.children.values()) if isinstance(self.end, Guard) else []
 
+    def needed_after(self) -> set[int]:
+        """The values that are needed once all steps here are done."""
+        needed: set[int] = set()
+        for child in self.children():
+            needed |= child.needs
+        if isinstance(self.end, Guard):
+            needed.add(self.end.ref)
+        elif isinstance(self.end, Leaf):
+            needed.update(ref for ref in self.end.refs if isinstance(ref, int))
+        return needed
+
     def settle(self) -> bool:
         """Work out, from the children, what is needed from above; True where a step has to be more exact than before.
 
         Decisions and results depend on values made here or above. `decisive`: they may be blurred if an error bound is
         carried along. `sharp`: they must be the loop's very bits. `firm`: what decisions alone depend on.
         """
-        needs: set[int] = set()
-        decisive: set[int] = set()
-        sharp: set[int] = set()
-        firm: set[int] = set()
-        for child in self.children():
-            needs |= child.needs
-            decisive |= child.decisive
-            sharp |= child.sharp
-            firm |= child.firm
+        needs = self.needed_after()
+        decisive = set[int]().union(*(child.decisive for child in self.children()))
+        sharp = set[int]().union(*(child.sharp for child in self.children()))
+        firm = set[int]().union(*(child.firm for child in self.children()))
         if isinstance(self.end, Guard):
-            needs.add(self.end.ref)
             (decisive if self.end.mode == "truth" else sharp).add(self.end.ref)
             firm.add(self.end.ref)
         elif isinstance(self.end, Leaf):
-            needs.update(ref for ref in self.end.refs if isinstance(ref, int))
             decisive |= needs
         for step in reversed(self.steps):
             needs.discard(step.out)

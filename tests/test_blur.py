@@ -1,0 +1,52 @@
+"""In: functions whose branch or result hangs on the last bits of sin, exp, log. Out: a failure for each miss."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import upshift as up
+from law import check
+
+
+def neighbours(x, count):
+    """Floats next to x, on both sides."""
+    bits = np.float64(x).view(np.int64) + np.arange(-count, count + 1)
+    return bits.view(np.float64)
+
+
+@pytest.mark.parametrize("fn", [math.sin, math.cos, math.exp, math.log, math.atan, math.sqrt, math.tanh])
+@pytest.mark.parametrize("at", [0.3, 0.7, 1.1, 2.9])
+def test_branches_at_the_edge(fn, at):
+    edge = fn(at)
+
+    def above(x):
+        return 1 if fn(x) > edge else 2
+
+    check(above, neighbours(at, 200), must_batch=True)
+    check(above, neighbours(at, 200).tolist(), must_batch=True)
+
+
+def test_an_edge_among_many():
+    edge = math.sin(0.7)
+
+    def above(x):
+        return math.sin(x) > edge
+
+    xs = np.concatenate([np.linspace(0, 3, 50_000), neighbours(0.7, 50)])
+    assert up.map(above, xs, gear="numpy").tolist() == [above(x) for x in xs]
+
+
+def test_differences_of_nearly_equal_numbers():
+    def rest(x):
+        return math.log1p(x) - math.log(1 + x)
+
+    check(rest, np.linspace(0.1, 5, 500))
+    check(rest, np.linspace(0.1, 5, 500).tolist())
+
+
+def test_floors_of_powers():
+    check(lambda x: math.floor(10.0**x), [0.0, 1.0, 2.0, 3.0, 0.5, 2.9999999999999996] * 30, must_batch=True)
+    check(lambda x: int(math.log10(x)), [1, 9, 10, 99, 100, 999, 1000, 10**15] * 20, must_batch=True)
