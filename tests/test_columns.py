@@ -463,3 +463,13 @@ def test_unknown_gear_and_unknown_on_error():
 def test_no_column_at_all():
     with pytest.raises(TypeError):
         up.map(lambda: 1)
+
+
+@pytest.mark.parametrize("f", [lambda x: float(x), lambda x: x, lambda x: +x, lambda x: (x * 2, x * 2)])
+def test_results_are_nobody_elses(f):
+    xs = np.arange(1000.0)
+    for _ in range(6):
+        made = up.map(f, xs)
+        columns = made if isinstance(made, tuple) else (made,)
+        assert not any(np.shares_memory(column, xs) for column in columns)
+        assert len(columns) == 1 or not np.shares_memory(*columns)

@@ -55,6 +55,7 @@ def express_of(tree: Tree) -> Express | None:
     instructions = [i for node in nodes for i in program_of(node, Care.CLOSE)]
     made = {i.out for i in instructions if i.op is not None}
     plain = all(isinstance(ref, int) and ref in made for ref in leaf.refs) and _is_array_form(leaf.form)
+    plain = plain and len(set(leaf.refs)) == len(leaf.refs)  # else two results would share their memory
     if not plain:
         return None
     writer = _Writer()
@@ -255,7 +256,7 @@ class Express:
             made = self.run(*captured, *columns)
             if made is MISS:
                 return MISS
-            outs = tuple(map(_own, made[0], self.made))
+            outs = tuple(_own(column, dtype, columns) for column, dtype in zip(made[0], self.made, strict=True))
             return outs if self._mended(f, columns, outs, outs, made[1], 0) else MISS
         outs = tuple(np.empty(n, dtype) for dtype in self.made)
         single = outs[0] if len(outs) == 1 else None
@@ -289,6 +290,7 @@ class Express:
         return True
 
 
-def _own(column: Column, dtype: np.dtype[Any]) -> Column:
-    """A column of the kind that was traced, and nobody else's."""
-    return column if column.base is None and column.dtype == dtype and column.flags.owndata else column.astype(dtype)
+def _own(column: Column, dtype: np.dtype[Any], given: tuple[Column, ...]) -> Column:
+    """A column of the kind that was traced, and not the caller's own."""
+    own = column.base is None and column.dtype == dtype and all(column is not other for other in given)
+    return column if own else column.astype(dtype)
