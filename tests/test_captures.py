@@ -11,15 +11,12 @@ import numpy as np
 import pytest
 
 import upshift as up
+from changes import VALUES, XS, agree, follow, setter
 from functions import helper_module
-from law import GEARS, check, compare
-from stacking import outcomes, stack
+from law import GEARS
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 each_gear = pytest.mark.parametrize("gear", GEARS)
-XS = [k * 0.5 for k in range(-40, 40)]
-VALUES = (3, 2.5, True, 3.0, -0.0, 0, 0.0, np.float32(3), np.float64(3), math.nan, 2**70, 1j, 3)
-
 LIMIT = 1
 FLAG = True
 MODE = "add"
@@ -52,30 +49,6 @@ class Counter:
 
 
 SETTINGS = Settings(inner=Settings(5.0))
-
-
-def follow(f, changes, gear, xs=XS):
-    """After each change the gear agrees with the loop as it is now."""
-    agree(f, gear, xs)
-    for change in changes:
-        change()
-        agree(f, gear, xs)
-        agree(f, gear, xs)
-
-
-def agree(f, gear, xs):
-    expected = stack(outcomes(f, (xs,), {}))
-    try:
-        actual = up.map(f, xs, gear=gear)
-    except up.GearRefused as refusal:
-        assert gear == "numpy" and "numpy" in str(refusal)
-        return
-    difference = compare(expected, actual)
-    assert difference is None, difference
-
-
-def setter(target, name, value):
-    return lambda: setattr(target, name, value)
 
 
 @each_gear
@@ -453,100 +426,6 @@ def test_type_of_a_capture_changes_and_returns(gear):
     follow(f, [lambda value=value: change(value) for value in (2.0, 2, True, 2)], gear)
 
 
-def raises_by_division(x):
-    try:
-        return 1 / LIMIT + x
-    except ZeroDivisionError:
-        return -1.0
-
-
-def raises_by_conversion(x):
-    try:
-        return math.trunc(LIMIT) * x
-    except (OverflowError, ValueError):
-        return -1.0
-
-
-def raises_by_domain(x):
-    try:
-        return math.sqrt(LIMIT)
-    except ValueError:
-        return x
-
-
-def raises_by_look_up(x):
-    try:
-        return {1: 2.0}[LIMIT] + x
-    except KeyError:
-        return -1.0
-
-
-def raises_on_one_path(x):
-    return math.floor(LIMIT) if x > 2 else x
-
-
-@each_gear
-@pytest.mark.parametrize(
-    "f",
-    [raises_by_division, raises_by_conversion, raises_by_domain, raises_by_look_up, raises_on_one_path],
-    ids=lambda f: f.__name__,
-)
-def test_what_a_capture_alone_raises(f, gear, monkeypatch):
-    """A step on captured values raised in one call, and does not in the next; and the other way round."""
-    for value in (0, 2.0, math.inf, 1, -3.0, math.nan, 0.0, 2, math.inf, 1):
-        monkeypatch.setitem(globals(), "LIMIT", value)
-        check(f, XS, gears=(gear,))
-
-
-NUMPY_VALUES = (*VALUES, 300, -1, 2**40, np.int64(5), np.uint8(7), np.uint8(200), np.bool_(True), np.int8(-1), 2)
-OPERATIONS = {
-    "x + K": lambda x: x + LIMIT,
-    "K - x": lambda x: LIMIT - x,
-    "x * K": lambda x: x * LIMIT,
-    "x & K": lambda x: x & LIMIT,
-    "x % K": lambda x: x % LIMIT,
-    "x // K": lambda x: x // LIMIT,
-    "x < K": lambda x: x < LIMIT,
-    "min": lambda x: min(x, LIMIT),
-    "x + K * K": lambda x: x + LIMIT * LIMIT,
-    "x % (K > 1)": lambda x: x % (LIMIT > 1),
-    "branch": lambda x: x if LIMIT > 1 else LIMIT,
-    "both": lambda x: (x, LIMIT) if x > LIMIT else (LIMIT, x),
-}
-COLUMNS = {
-    "ints": [1, 2, -3, 0, 2**62],
-    "floats": [1.0, -2.5, 0.0],
-    "uint8": np.array([1, 2, 200], dtype=np.uint8),
-    "int64": np.array([-8, 5, 2**62]),
-    "float32": np.array([1.5, -2.0], dtype=np.float32),
-    "bool": np.array([True, False]),
-}
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("column", COLUMNS)
-def test_every_kind_of_capture(operation, column, monkeypatch):
-    for value in NUMPY_VALUES:
-        monkeypatch.setitem(globals(), "LIMIT", value)
-        check(OPERATIONS[operation], COLUMNS[column], gears=("numpy",))
-
-
-def test_captures_read_on_another_path():
-    """What only one path reads is known there, however the others came about."""
-    pair, step = [0, np.int64(5)], 3
-
-    def f(x, y):
-        v = x and y
-        if x < y <= x:
-            pass
-        elif (x < pair[1] <= pair[1]) == 0:
-            v = step << x
-        return v
-
-    check(f, np.array([4, 6, -(2**62), 1, 7]), np.array([2, -4, -4, 0, 9]))
-
-
 @each_gear
 def test_none_becomes_a_number(gear):
     limit = None
@@ -559,103 +438,3 @@ def test_none_becomes_a_number(gear):
         limit = value
 
     follow(f, [lambda value=value: change(value) for value in (1.0, None, 0, math.inf)], gear)
-
-
-# -- functions that share their code ------------------------------------------------------------------------
-@each_gear
-def test_closures_of_one_code(gear):
-    def make(k):
-        return lambda x: x + k
-
-    for f in [make(value) for value in VALUES] * 2:
-        agree(f, gear, XS)
-
-
-@each_gear
-def test_defaults_of_one_code(gear):
-    for f in [lambda x, k=k: x * k for k in VALUES]:
-        agree(f, gear, XS)
-
-
-@each_gear
-def test_one_code_in_two_namespaces(gear):
-    code = compile("def f(x):\n    return g(x) * K\n", "<shared>", "exec")
-    spaces = [{"K": 2, "g": abs}, {"K": 0.5, "g": math.floor}, {"K": 3, "g": lambda x: x}]
-    for space in spaces:
-        exec(code, space)
-    for space in spaces * 2:
-        agree(space["f"], gear, XS)
-
-
-@each_gear
-def test_methods_of_two_objects(gear):
-    boxes = [Settings(value) for value in VALUES]
-    for box in boxes:
-        agree(box.scaled, gear, XS)
-        agree(box, gear, XS)
-
-
-@each_gear
-def test_partials_of_one_function(gear):
-    for k in VALUES:
-        agree(functools.partial(lambda x, k: x * k, k=k), gear, XS)
-
-
-@each_gear
-def test_functions_that_come_and_go(gear):
-    """A new function may have the address of one that is gone."""
-    for k in range(60):
-        space = {}
-        exec(f"def f(x):\n    return x * {k} + {k % 7}.5\n", space)
-        agree(space["f"], gear, XS[:20])
-
-
-# -- the names under which the standard library is known ----------------------------------------------------
-@each_gear
-def test_module_that_only_looks_like_math(gear):
-    math_like = types.SimpleNamespace(sin=lambda x: x + 1, pi=3)
-    space = {"math": math_like}
-    exec("def f(x):\n    return math.sin(x) * math.pi\n", space)
-    follow(space["f"], [setter(math_like, "pi", 4), setter(math_like, "sin", math.cos)], gear)
-
-
-def test_captured_values_in_results():
-    constants = [2.5, 1]
-    check(lambda x: (x, constants[0], constants[1], LIMIT), XS)
-    check(lambda x: constants, XS)
-
-
-@each_gear
-def test_result_is_not_the_captured_object(gear):
-    """Stacking copies numbers; what comes back as a list holds the loop's own objects."""
-    captured = object()
-    results = up.map(lambda x: captured, [1.0, 2.0], gear="loop" if gear == "numpy" else gear)
-    assert results == [captured, captured]
-
-
-# -- the user's world is left alone -------------------------------------------------------------------------
-@each_gear
-def test_nothing_of_the_users_is_patched(gear):
-    before = (
-        math.sin,
-        abs,
-        min,
-        helper_module.scale,
-        helper_module.scale.__code__,
-        dict(vars(helper_module)),
-    )
-
-    def f(x):
-        return helper_module.scale(math.sin(x)) + min(abs(x), 1)
-
-    names = sorted(vars(f)), f.__code__, f.__globals__ is globals(), dict(f.__globals__)
-    check(f, XS, gears=(gear,))
-    assert (
-        math.sin,
-        abs,
-        min,
-        helper_module.scale,
-        helper_module.scale.__code__,
-        dict(vars(helper_module)),
-    ) == before
-    assert (sorted(vars(f)), f.__code__, f.__globals__ is globals(), dict(f.__globals__)) == names
