@@ -97,16 +97,18 @@ def test_every_kind_of_capture(operation, column, monkeypatch):
         check(OPERATIONS[operation], COLUMNS[column], gears=("numpy",))
 
 
-def test_captures_read_on_another_path():
-    """What only one path reads is known there, however the others came about."""
-    pair, step = [0, np.int64(5)], 3
+PAIR = [0, np.int64(5)]
+STEP = 3
 
-    def f(x, y):
-        v = x and y
-        if x < y <= x:
-            pass
-        elif (x < pair[1] <= pair[1]) == 0:
-            v = step << x
 
-    check(f, np.array([4, 6, -(2**62)]), np.array([2, -4, -4]))
-    check(f, [4, 6, -(2**62)], [2, -4, -4])
+def read_on_one_path(x, y):
+    v = x and y
+    if x < y <= x:
+        pass
+    elif (x < PAIR[1] <= PAIR[1]) == 0:
+        v = STEP << x  # noqa: F841
+
+
+def test_captures_read_on_one_path_for_nothing():
+    check(read_on_one_path, np.array([4, 6, -(2**62)]), np.array([2, -4, -4]))
+    check(read_on_one_path, [4, 6, -(2**62)], [2, -4, -4])

@@ -71,9 +71,9 @@ def _glance(f: Any, xs: tuple[Any, ...]) -> Known | None:
     except (AttributeError, TypeError):
         return None
     for x in xs:
-        if type(x) not in _PLAIN_COLUMNS or len(x) != n:
+        if type(x) not in _PLAIN_COLUMNS or len(x) != n or not n:
             return None
-    return known if n else None
+    return known
 
 
 def _quick(f: Any, xs: tuple[Any, ...], known: Known) -> Any:

@@ -142,10 +142,18 @@ def _guard(writer: _Writer, guard: Guard) -> None:
     writer.lines.append(f"if not ({all_or_none} if hasattr({ref}, 'any') else bool({ref}) is {answer}): return MISS")
 
 
+def span_of(arg: Any) -> tuple[Any, Any]:
+    """The smallest and the largest value of an argument, as Python numbers."""
+    if isinstance(arg, np.ndarray):
+        return (arg.min().item(), arg.max().item()) if arg.size else (0, 0)
+    number = arg.item() if isinstance(arg, np.generic) else arg
+    number = int(number) if isinstance(number, bool) else number
+    return number, number
+
+
 def _spans_of(args: list[Any]) -> Callable[[int, bool], tuple[Any, Any]]:
     def span(i: int, tight: bool) -> tuple[Any, Any]:
-        arg = args[i]
-        return (arg.min().item(), arg.max().item()) if isinstance(arg, np.ndarray) else (arg, arg)
+        return span_of(args[i])
 
     return span
 
@@ -241,7 +249,7 @@ class Express:
         try:
             with np.errstate(divide="call", over="call", invalid="call", under="ignore", call=_flag):
                 made = self._all(f, captured, columns)
-        except _Flagged:
+        except (_Flagged, ArithmeticError, TypeError, ValueError):
             made = MISS
         if made is MISS:
             self.misses += 1

@@ -33,23 +33,19 @@ def run_loop(
     if on_error != "raise":
         at = itertools.count(offset) if positions is None else positions
         return [call_one(call, row, int(i), on_error) for i, row in zip(at, zip(*columns, strict=True), strict=False)]
-    results: list[Any] = []
-    iterators = [iter(column) for column in columns]
-    first = iterators[0]
+    first = iter(columns[0])
     try:
-        if len(iterators) == 1:
-            results = [call(element) for element in first]
-        elif len(iterators) == 2:
-            results = [call(a, b) for a, b in zip(first, iterators[1], strict=False)]
-        else:
-            results = [call(*row) for row in zip(*iterators, strict=False)]
+        if len(columns) == 1:
+            return [call(element) for element in first]
+        if len(columns) == 2:
+            return [call(a, b) for a, b in zip(first, columns[1])]
+        return [call(*row) for row in zip(first, *columns[1:])]
     except Exception as error:
         i = _reached(columns[0], first)
         name_element(
             error, offset + i if positions is None else int(positions[i]), tuple(column[i] for column in columns)
         )
         raise
-    return results
 
 
 def _reached(column: Elements, iterator: Any) -> int:

@@ -19,8 +19,8 @@ from ..errors import Untraceable
 from ..rules import Op, lane_by_lane
 from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
 from ..rules.op import Span
-from ..trace import Const, Guard, Leaf, Node, Raises, Tree, grow, value_key
-from .express import CHUNK
+from ..trace import Const, Guard, Leaf, Node, Raises, Ref, Tree, grow, value_key
+from .express import CHUNK, span_of
 from .program import Care, Instruction, program_of
 from .store import Store, Where, count_of, index_of
 
@@ -133,7 +133,7 @@ class Band:
 
     def part(self, index: Column, ids: Iterable[int], node: Node | None) -> Band:
         """Some of these lanes, with some of their values."""
-        values = {id: _take(self.values[id], index) for id in ids}
+        values = {id: _take(self.values[id], index) for id in ids if id >= 0}
         return Band(node, _pick(self.lanes, index), values, dict(self.spans), dict(self.errors))
 
 
@@ -165,7 +165,6 @@ class Chunk:
 
     def _start(self, where: Where) -> Band:
         values: dict[int, Any] = {i: column[where] for i, column in enumerate(self.of.lanes.columns)}
-        values.update({id: Const(value) for id, value in self.of.captured.items()})
         return Band(self.of.tree.root, where, values, {}, {})
 
     # ---- steps
@@ -174,7 +173,7 @@ class Chunk:
         values, spans = band.values, band.spans
         for instruction in program_of(node, self.of.care):
             op = instruction.op
-            args = [plain(values[ref]) if type(ref) is int else ref.value for ref in instruction.refs]  # type: ignore[union-attr]
+            args = [self._value(ref, values) for ref in instruction.refs]
             if op is None:
                 made = self._once(instruction, args)
                 if made is None:
@@ -184,12 +183,16 @@ class Chunk:
                 continue
             leave = None
             self.flagged = False
-            if not op.simple:
-                out, leave, span = op.over(args, self._spans_of(instruction, args, spans))
-                if span is not None:
-                    spans[instruction.out] = span
-            else:
-                out = op.run(*args) if instruction.into is None else op.run(*args, out=values[instruction.into])
+            try:
+                if not op.simple:
+                    out, leave, span = op.over(args, self._spans_of(instruction, args, spans))
+                    if span is not None:
+                        spans[instruction.out] = span
+                else:
+                    out = op.run(*args) if instruction.into is None else op.run(*args, out=values[instruction.into])
+            except (ArithmeticError, TypeError, ValueError):  # a captured number that the column's dtype cannot meet
+                self._leave(band.lanes)
+                return Band(node, slice(0, 0), {}, {}, {})
             if out.dtype is not instruction.dtype and out.dtype != instruction.dtype:
                 out, leave, _ = self._other_dtype(instruction, node).over(
                     args, self._spans_of(instruction, args, spans)
@@ -236,6 +239,12 @@ class Chunk:
             raise TooBlurred
         return _either(leave, close)
 
+    def _value(self, ref: Ref, values: dict[int, Any]) -> Any:
+        """What a reference stands for: a constant, a captured value as it is now, a column."""
+        if isinstance(ref, Const):
+            return ref.value
+        return self.of.captured[ref] if ref < 0 else plain(values[ref])
+
     def _once(self, instruction: Instruction, args: list[Any]) -> Const | None:
         """A step on captured values, by Python; None where it is not what it was: the plain function decides."""
         try:
@@ -252,10 +261,10 @@ class Chunk:
         def span(i: int, tight: bool) -> Span:
             arg, ref = args[i], instruction.refs[i]
             if not isinstance(arg, np.ndarray):
-                return arg, arg
+                return span_of(arg)
             known = spans.get(ref) if isinstance(ref, int) else None
             if known is None or tight:
-                known = (0, 0) if not arg.size else (arg.min().item(), arg.max().item())
+                known = span_of(arg)
                 if isinstance(ref, int):
                     spans[ref] = known
             return known
@@ -296,7 +305,7 @@ class Chunk:
         if isinstance(end, Raises) or end is None:
             self._leave(band.lanes)
             return []
-        answers = band.values[end.ref]
+        answers = band.values[end.ref] if end.ref >= 0 else Const(self.of.captured[end.ref])
         if isinstance(answers, Const):
             answer = bool(answers.value) if end.mode == "truth" else value_key(answers.value)
             return self._enter(end, answer, band)
@@ -327,7 +336,7 @@ class Chunk:
         return band.part((~bad).nonzero()[0], band.values, band.node)
 
     def _write(self, leaf: Leaf, band: Band) -> None:
-        found = [plain(band.values[ref]) if isinstance(ref, int) else ref.value for ref in leaf.refs]
+        found = [self._value(ref, band.values) for ref in leaf.refs]
         kinds = [
             k if not (type(v) is int and not fits_int64(v)) else None for k, v in zip(leaf.kinds, found, strict=True)
         ]
@@ -361,7 +370,9 @@ class Chunk:
             return self._untraced(guard, answer, band if index is None else band.part(index, band.values, None))
         if index is not None:
             return [band.part(index, child.needs, child)]
-        return [Band(child, band.lanes, {id: band.values[id] for id in child.needs}, band.spans, band.errors)]
+        return [
+            Band(child, band.lanes, {id: band.values[id] for id in child.needs if id >= 0}, band.spans, band.errors)
+        ]
 
     def _untraced(self, guard: Guard | None, answer: Any, band: Band) -> list[Band]:
         """Nobody has been here: trace one of these lanes if that pays, else leave them to the plain function."""
@@ -382,7 +393,7 @@ class Chunk:
         if child is None:  # the traced lane answered otherwise than its column says: not to be trusted here
             self._leave(band.lanes)
             return []
-        if child.needs <= band.values.keys() and run.tree.sharpened == before:
+        if all(id < 0 or id in band.values for id in child.needs) and run.tree.sharpened == before:
             return [Band(child, band.lanes, band.values, band.spans, band.errors)]
         return [self._start(index_of(band.lanes))]
 

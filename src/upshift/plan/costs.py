@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-SETUP = 400e-6
-"""What the first trace and check of a function are expected to cost."""
+SETUP, PER_BRANCH = 250e-6, 200e-6
+"""What the first trace and check of a function are expected to cost, and every branch in its code."""
 FIXED = 15e-6
 """What a call of the numpy gear is expected to cost before the first element."""
 GAIN = 12.0
@@ -52,10 +52,13 @@ class Line:
 
 
 class Function(Protocol):
-    """What the costs ask of a function: whether it is sure to have few paths."""
+    """What the costs ask of a function: whether it is sure to have few paths, and what tracing them will cost."""
 
     @property
     def sure(self) -> bool: ...
+
+    @property
+    def setup(self) -> float: ...
 
 
 @dataclass(slots=True)
@@ -89,10 +92,10 @@ class Costs:
         A function with loops may have too many paths to batch: little of the call may be put at risk for it.
         """
         left = remaining * self.loop_rate
-        rented = self.loop_spent - self.invested
-        if left < 2 * FIXED or (left * (1 - 1 / GAIN) < 1.3 * (SETUP + FIXED) and rented < SETUP):
+        rented, gain, setup = self.loop_spent - self.invested, left * (1 - 1 / GAIN), function.setup
+        if left < 2 * FIXED or (gain < 1.3 * (setup + FIXED) and rented < setup):
             return False
-        return function.sure or left * (1 - 1 / GAIN) > 12 * (SETUP + FIXED) or rented > 4 * SETUP
+        return function.sure or gain > 25 * (setup + FIXED) or rented > 4 * setup
 
     def loop_below(self) -> int:
         """The size up to which the loop is the better choice, as far as was measured."""

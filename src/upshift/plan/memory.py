@@ -19,7 +19,7 @@ from ..errors import Refusal
 from ..gears.express import MISS, Express, express_of
 from ..gears.program import Care
 from ..trace import Tree, bind
-from .costs import Costs, Line
+from .costs import PER_BRANCH, SETUP, Costs, Line
 
 MOST_FUNCTIONS = 1024
 MOST_TREES = 4
@@ -29,7 +29,7 @@ QUICK_SECONDS = 30e-6
 """Calls that the loop finishes within this are the loop's: no gear could start faster."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Known:
     """One function on one kind of columns."""
 
@@ -44,7 +44,14 @@ class Known:
     walks: int = 0
     timed: int = 0
 
-    @property
+    @functools.cached_property
+    def setup(self) -> float:
+        """What tracing the function is expected to cost, by the branches in its own code."""
+        codes = [anchor for anchor in self.anchors if isinstance(anchor, types.CodeType)]
+        jumps = sum(code.co_code[::2].count(op) for code in codes for op in _JUMPS)
+        return SETUP + PER_BRANCH * min(jumps, 8)
+
+    @functools.cached_property
     def sure(self) -> bool:
         """Whether the function's own code never jumps backwards; loops may have as many paths as elements."""
         codes = [anchor for anchor in self.anchors if isinstance(anchor, types.CodeType)]
@@ -125,6 +132,7 @@ class Memory:
 MEMORY = Memory()
 
 
+_JUMPS = tuple(code for name, code in dis.opmap.items() if name.startswith("POP_JUMP"))
 _BACKWARDS = frozenset(code for name, code in dis.opmap.items() if "JUMP_BACKWARD" in name)
 
 

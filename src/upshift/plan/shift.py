@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..gears.numpy import Pace, Run, TooBlurred
 from ..gears.program import Care
 from ..trace import Tree, bind
 from ..verify import check, sample
-from .costs import FIXED, GAIN, SETUP
+from .costs import FIXED, GAIN
 from .memory import Known
 
 log = logging.getLogger("upshift")
@@ -40,7 +41,7 @@ def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
     """The job in a gear that the user named."""
     if gear == "loop":
         return _stacked(run_loop(job.call, job.columns, on_error), on_error)
-    made = batch(job, known, Pace(1e9, 1e9))
+    made = batch(job, known, Pace(1e9, FORCED_SECONDS))
     if isinstance(made, Refusal):
         raise GearRefused(made)
     return conclude(job.n, [_plain(job, made, on_error)], made.pieces, on_error == "skip")
@@ -66,15 +67,18 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
 def _rest(job: Job, known: Known, on_error: OnError, results: list[Any]) -> Any:
     """What the loop has not done yet: batched, or by the loop after all."""
     done = len(results)
-    rest = job.part(done)
-    known.costs.invested += SETUP
+    joined = done > 0.05 * job.n  # a few results made twice cost less than joining them
+    known.costs.invested += known.setup
+    rest = job.part(done) if joined else job
     made = batch(rest, known, _pace(known, rest.n))
-    if isinstance(made, Batched):
-        lanes, plain = _plain(rest, made, on_error)
-        pieces = [(_moved(at, done), piece) for at, piece in made.pieces]
-        return conclude(job.n, [(slice(0, done), results), (_moved(lanes, done), plain)], pieces, on_error == "skip")
-    known.refusal, known.retry_above = made, 8 * job.n
-    return _stacked(results + _timed_loop(rest, known, on_error, done), on_error)
+    if isinstance(made, Refusal):
+        known.refusal, known.retry_above = made, 8 * job.n
+        return _stacked(results + _timed_loop(job.part(done), known, on_error, done), on_error)
+    lanes, plain = _plain(rest, made, on_error, () if joined else results)
+    if not joined:
+        return conclude(job.n, [(lanes, plain)], made.pieces, on_error == "skip")
+    pieces = [(_moved(at, done), piece) for at, piece in made.pieces]
+    return conclude(job.n, [(slice(0, done), results), (_moved(lanes, done), plain)], pieces, on_error == "skip")
 
 
 def _stacked(results: list[Any], on_error: OnError) -> Any:
@@ -92,7 +96,7 @@ def batch_pays(job: Job, known: Known) -> bool:
 def _pace(known: Known, n: int) -> Pace:
     """Tracing may cost a small part of what the loop would: when it fails, little is lost."""
     rate = known.costs.loop_rate
-    return Pace(rate, max((0.3 if known.sure else 0.06) * n * rate, 0.4 * SETUP))
+    return Pace(rate, max((0.3 if known.sure else 0.06) * n * rate, 0.4 * known.setup))
 
 
 def _prefix(job: Job, known: Known, on_error: OnError) -> list[Any]:
@@ -106,12 +110,14 @@ def _prefix(job: Job, known: Known, on_error: OnError) -> list[Any]:
         done, left = len(results), job.n - len(results)
         if done > FEW and costs.worth_tracing(left, known):
             break
-        enough = left * costs.loop_rate < SETUP and costs.loop_spent < SETUP
+        enough = left * costs.loop_rate < known.setup and costs.loop_spent < known.setup
         block = left if enough else max(done, int(20e-6 / max(costs.loop_rate, 1e-9)))
         results += _timed_loop(job.part(done, done + block), known, on_error, done)
     return results
 
 
+FORCED_SECONDS = 2.0
+"""How long a gear that was asked for by name may trace; what is not traced then is left to the plain function."""
 FEW = 16
 """Elements whose time is taken before anything is decided; twice, since the first run of anything is slow."""
 
@@ -221,15 +227,17 @@ def _warn(run: Run, job: Job, row: Any) -> None:
 # ---- what is left to the plain function, and the whole
 
 
-def _plain(job: Job, made: Batched, on_error: OnError) -> tuple[Any, list[Any]]:
-    """The rows that were left, by the plain function, in order."""
+def _plain(job: Job, made: Batched, on_error: OnError, have: Sequence[Any] = ()) -> tuple[Any, list[Any]]:
+    """The rows that were left, by the plain function, in order; not again for the first ones, whose results we have."""
     if not made.left:
         return np.empty(0, np.int64), []
     lanes = np.sort(np.concatenate(made.left))
-    if len(lanes) == job.n:
+    done = int(np.searchsorted(lanes, len(have)))
+    results = [have[i] for i in lanes[:done].tolist()]
+    if len(lanes) == job.n and not done:
         return slice(0, job.n), run_loop(job.call, job.columns, on_error, job.offset)
-    rows = [take(column, lanes) for column in job.columns]
-    return lanes, run_loop(job.call, rows, on_error, positions=lanes + job.offset)
+    rows = [take(column, lanes[done:]) for column in job.columns]
+    return lanes, results + run_loop(job.call, rows, on_error, positions=lanes[done:] + job.offset)
 
 
 def _moved(lanes: Any, by: int) -> Any:

@@ -234,7 +234,11 @@ class Trace:
 
     def _uniform_step(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """A call on captured values: Python does it once for all lanes. Its result is a number or an array."""
-        value = fn(*(self._value(a) for a in args))
+        try:
+            value = fn(*(self._value(a) for a in args))
+        except Exception:
+            self._plain(args)  # it raises for these captured values, and may not for others
+            raise
         if kind_of(value) is None and not isinstance(value, np.ndarray):
             raise Untraceable(f"makes a {type(value).__name__} from captured values", where=user_line())
         if type(value) is int and not fits_int64(value):
