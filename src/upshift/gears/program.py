@@ -61,8 +61,8 @@ def _compile(node: Node, care: Care) -> tuple[Instruction, ...]:
         sharp = care is Care.EXACT or step.out in node.sharp
         op = (step.exact if sharp else step.op) if step.op is not None else None
         dtype = step.kind.dtype if step.kind is not None else None
-        decisive = care is Care.CLOSE and not sharp and step.out in node.decisive and step.fn in SPREAD
-        edge = care is Care.CLOSE and op is not None and op.cuts and op.name in EDGES
+        decisive = care is Care.CLOSE and not sharp and step.blurs and step.out in node.decisive and step.fn in SPREAD
+        edge = care is Care.CLOSE and op is not None and step.blurs and op.cuts and op.name in EDGES
         into = None if decisive or edge else _overwritable(step, op, dead, ours, node)
         made.append(Instruction(step, op, step.refs, step.out, into, dead, dtype, decisive, edge))
         if op is not None and isinstance(op.run, np.ufunc):

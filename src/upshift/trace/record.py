@@ -47,6 +47,7 @@ class Trace:
         self.known: dict[Any, Lane] = {}
         self.truths: dict[int, bool] = {}
         self.pinned: set[int] = set()
+        self.blurred: set[int] = set()
         self.ended: Signal | None = None
         self.held: dict[Any, Any] = {}
         self.watched: list[tuple[Any, Any]] = []
@@ -321,11 +322,15 @@ class Trace:
             self.budget -= 1
             if self.budget < 0:
                 raise self._end(OverBudget("the trace became longer than it is worth"))
-            self.node.steps.append(Step(fn, refs, self.fresh, kind, op, kinds, user_line()))
+            blurs = op is not None and (op.close or not self.blurred.isdisjoint(r for r in refs if isinstance(r, int)))
+            self.node.steps.append(Step(fn, refs, self.fresh, kind, op, kinds, user_line(), blurs))
         else:
             steps = self.node.steps
             if self.at >= len(steps) or steps[self.at].fn is not fn or steps[self.at].refs != refs:
                 self._wandered()
+            blurs = steps[self.at].blurs
+        if blurs:
+            self.blurred.add(self.fresh)
         self.at, self.fresh = self.at + 1, self.fresh + 1
         return self.fresh - 1
 

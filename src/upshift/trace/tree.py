@@ -56,6 +56,8 @@ class Step:
     op: Op | None
     kinds: tuple[Kind | None, ...]
     where: str
+    blurs: bool = False
+    """Whether it is only close, or works on what is."""
     _exact: Op | None = None
 
     @property
