@@ -96,7 +96,7 @@ def _map(f: Any, xs: tuple[Any, ...], on_error: OnError, gear: str | None, exact
         return empty(_annotation(f))
     if settings().disable and gear is None:
         gear = "loop"
-    known = MEMORY.recall(*key_of(f, job.columns, shared))
+    known = MEMORY.recall(*key_of(f, job.columns, shared), job.columns)
     return run_in(gear, job, known, on_error) if gear else run_best(job, known, on_error)
 
 
@@ -137,7 +137,7 @@ def source(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) 
 
 def _remembered(f: Any, xs: tuple[Any, ...], shared: dict[str, Any], exact: bool) -> tuple[Job, Known]:
     job = make_job(f, xs, shared, exact)
-    return job, MEMORY.recall(*key_of(f, job.columns, shared))
+    return job, MEMORY.recall(*key_of(f, job.columns, shared), job.columns)
 
 
 def make_job(f: Any, xs: tuple[Any, ...], shared: dict[str, Any], exact: bool) -> Job:

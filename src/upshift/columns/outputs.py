@@ -10,6 +10,7 @@ The law of stacking, for a list of results:
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -184,11 +185,13 @@ def stack(results: list[Any]) -> Any:
         dtype = _AT_ONCE.get(cls)
         if dtype is not None:
             try:
-                return np.array(results, dtype)
+                return np.fromiter(results, dtype, len(results))
             except OverflowError:
                 return np.array(results, object)
-        if cls is tuple and len(set(map(len, results))) == 1:
-            return tuple([stack(list(column)) for column in zip(*results)])
+        if cls is tuple:
+            flat, width = list(itertools.chain.from_iterable(results)), min(map(len, results))
+            if len(flat) == width * len(results):
+                return tuple([stack(flat[j::width]) for j in range(width)])
     else:
         dtype = _common_dtype(frozenset(classes))
         if dtype is not None and dtype.kind in "fc":

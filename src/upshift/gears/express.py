@@ -7,6 +7,7 @@ for all lanes. Whatever is not so (a lane on another path, an overflow, a warnin
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,13 +16,13 @@ import numpy as np
 
 from ..columns.forms import Form, flatten
 from ..columns.kinds import Column, kind_of
-from ..rules.blur import EXACT, Blurred, spread, too_close, too_inexact
+from ..config import settings
+from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
 from ..trace import Const, Guard, Leaf, Node, Ref, Tree
 from ..trace.paths import Roots, holds
+from .chunks import CHUNK, THREADS_PAY_SECONDS, chunks_of, side_by_side
 from .program import Care, Instruction, program_of
 
-CHUNK = 1 << 15
-"""Lanes at a time: a handful of float64 columns of this length stay in a core's cache."""
 MISS = object()
 """What an express function gives where the walk has to decide."""
 
@@ -73,7 +74,8 @@ def express_of(tree: Tree) -> Express | None:
     source = "\n    ".join([head, *writer.lines, f"return ({results},), ({errors},)"])
     space = {**writer.space, "MISS": MISS, "EXACT": EXACT, "Blurred": Blurred, "spans_of": _spans_of}
     exec(compile(source, "<upshift express>", "exec"), space)
-    return Express(tree, space["run"], leaf)
+    made_here = {i.out for i in instructions if i.op is not None and i.op.simple and isinstance(i.op.run, np.ufunc)}
+    return Express(tree, space["run"], leaf, own=made_here.issuperset(leaf.refs), exact=not writer.blurred)
 
 
 def _is_array_form(form: Form) -> bool:
@@ -231,14 +233,18 @@ def _flag(kind: str, flags: int) -> None:
 class Express:
     """A tree of one path, ready to run on whole arrays."""
 
-    def __init__(self, tree: Tree, run: Callable[..., Any], leaf: Leaf) -> None:
+    def __init__(self, tree: Tree, run: Callable[..., Any], leaf: Leaf, own: bool, exact: bool) -> None:
         self.tree, self.paths, self.captures = tree, tree.paths, len(tree.captures)
         self.run, self.bind = run, binder_of(tree)
-        self.dtypes = tuple(kind.dtype for kind in tree.kinds)
+        self.dtypes = [kind.dtype for kind in tree.kinds]
         self.form, self.kinds = leaf.form, leaf.kinds
-        self.made = tuple(kind.dtype for kind in leaf.kinds if kind is not None)
-        self.chunk = CHUNK if sum(len(node.steps) for node in tree.nodes()) > 1 else 1 << 62
+        self.made = [kind.dtype for kind in leaf.kinds if kind is not None]
+        self.steps = sum(len(node.steps) for node in tree.nodes())
+        self.own, self.exact = own, exact
+        """Whether results are always made anew, and always exact."""
         self.misses = 0
+        self.rate = 0.0
+        """Seconds for one lane in the last large call, on one thread."""
 
     def over(self, f: Any, columns: tuple[Any, ...]) -> Any:
         """The result for these arrays, or MISS."""
@@ -246,9 +252,9 @@ class Express:
         if captured is MISS or self.tree.paths != self.paths or len(self.tree.captures) != self.captures:
             self.misses += 1
             return MISS
+        small = self.steps == 1 or len(columns[0]) <= CHUNK
         try:
-            with np.errstate(divide="call", over="call", invalid="call", under="ignore", call=_flag):
-                made = self._all(f, captured, columns)
+            made = self._at_once(f, captured, columns) if small else self._in_chunks(f, captured, columns)
         except (_Flagged, ArithmeticError, TypeError, ValueError):
             made = MISS
         if made is MISS:
@@ -257,45 +263,64 @@ class Express:
         self.misses = 0
         return made[0] if self.form.cls is None else self.form.build(iter(made))
 
-    def _all(self, f: Any, captured: tuple[Any, ...], columns: tuple[Column, ...]) -> Any:
-        """All lanes, chunk by chunk, each written where it belongs; too inexact ones are made again by `f`."""
-        n = len(columns[0])
-        if n <= self.chunk:
+    def _at_once(self, f: Any, captured: tuple[Any, ...], columns: tuple[Column, ...]) -> Any:
+        with np.errstate(divide="call", over="call", invalid="call", under="ignore", call=_flag):
             made = self.run(*captured, *columns)
-            if made is MISS:
-                return MISS
-            outs = tuple(_own(column, dtype, columns) for column, dtype in zip(made[0], self.made, strict=True))
-            return outs if self._mended(f, columns, outs, outs, made[1], 0) else MISS
+        if made is MISS:
+            return MISS
+        outs = made[0]
+        if not self.own or [column.dtype for column in outs] != self.made:
+            outs = tuple([_own(column, dtype, columns) for column, dtype in zip(outs, self.made, strict=True)])
+        bad = None if self.exact else _inexact(outs, made[1])
+        return outs if bad is None or self._mended(f, columns, outs, bad) else MISS
+
+    def _in_chunks(self, f: Any, captured: tuple[Any, ...], columns: tuple[Column, ...]) -> Any:
+        """All lanes, chunk by chunk, each written where it belongs; on threads where that pays."""
+        n = len(columns[0])
         outs = tuple(np.empty(n, dtype) for dtype in self.made)
         single = outs[0] if len(outs) == 1 else None
-        for low in range(0, n, self.chunk):
-            part = slice(low, low + self.chunk)
-            made = self.run(*captured, *(column[part] for column in columns), None if single is None else single[part])
+        inexact: list[Column] = []
+
+        def work(part: slice) -> None:
+            with np.errstate(divide="call", over="call", invalid="call", under="ignore", call=_flag):
+                given = (column[part] for column in columns)
+                made = self.run(*captured, *given, None if single is None else single[part])
             if made is MISS:
-                return MISS
+                raise _Flagged
             for out, column in zip(outs, made[0], strict=True):
                 if column.base is not out:
                     out[part] = column
-            if not self._mended(f, columns, outs, made[0], made[1], low):
-                return MISS
-        return outs
+            bad = _inexact(made[0], made[1])
+            if bad is not None:
+                inexact.append(bad + part.start)
 
-    def _mended(self, f: Any, columns: Any, outs: Any, parts: Any, errors: Any, low: int) -> bool:
-        """Put the plain function's results where a chunk's are too inexact; False where they are many, or different."""
-        for part, error in zip(parts, errors, strict=True):
-            bad = too_inexact(Blurred(part, error)) if error is not EXACT else None
-            if bad is None:
-                continue
-            lanes = bad.nonzero()[0]
-            if len(lanes) > 16 + 0.01 * len(part):
+        threads = settings().num_threads if n * self.rate > THREADS_PAY_SECONDS else 1
+        began = time.perf_counter()
+        side_by_side(work, chunks_of(0, n, CHUNK, threads), threads)
+        if threads == 1:
+            self.rate = (time.perf_counter() - began) / n
+        return outs if not inexact or self._mended(f, columns, outs, np.concatenate(inexact)) else MISS
+
+    def _mended(self, f: Any, columns: Any, outs: Any, bad: Column) -> bool:
+        """Put the plain function's results where they are too inexact; False where these are many, or different."""
+        if len(bad) > 16 + 0.01 * len(outs[0]):
+            return False
+        for i in bad.tolist():
+            form, leaves = flatten(f(*(column[i] for column in columns)))
+            if form != self.form or any(kind_of(x) is not k for x, k in zip(leaves, self.kinds, strict=True)):
                 return False
-            for i in (lanes + low).tolist():
-                form, leaves = flatten(f(*(column[i] for column in columns)))
-                if form != self.form or any(kind_of(x) is not k for x, k in zip(leaves, self.kinds, strict=True)):
-                    return False
-                for out, leaf in zip(outs, leaves, strict=True):
-                    out[i] = leaf
+            for out, leaf in zip(outs, leaves, strict=True):
+                out[i] = leaf
         return True
+
+
+def _inexact(columns: tuple[Column, ...], errors: tuple[Error, ...]) -> Column | None:
+    """The lanes where one of these columns may be further off than the law allows; None where there are none."""
+    found = None
+    for column, error in zip(columns, errors, strict=True):
+        bad = too_inexact(Blurred(column, error)) if error is not EXACT else None
+        found = bad if found is None else found if bad is None else found | bad
+    return None if found is None else found.nonzero()[0]
 
 
 def _own(column: Column, dtype: np.dtype[Any], given: tuple[Column, ...]) -> Column:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +17,8 @@ from ..rules import Op, lane_by_lane
 from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
 from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Ref, Tree, grow, value_key
-from .express import CHUNK, span_of
+from .chunks import CHUNK, THREADS_PAY_SECONDS, chunks_of, side_by_side
+from .express import span_of
 from .program import Care, Instruction, program_of
 from .store import Store, Where, count_of, index_of
 
@@ -33,8 +31,6 @@ NOISE = 1e-3
 """A result that may be off by this much of itself is no result, however loose the bound."""
 SUSPECTS = 8
 """Lanes of a chunk that are compared with the loop where an error bound is too loose to tell."""
-THREADS_PAY_SECONDS = 600e-6
-"""Work below this is done before a second thread is awake."""
 
 
 class TooBlurred(Exception):
@@ -93,19 +89,14 @@ class Run:
             if self._scattered(start):
                 self.left.append(np.arange(start, self.n))
                 return
-        chunks = [slice(lo, min(lo + CHUNK, self.n)) for lo in range(start, self.n, CHUNK)]
+        chunks = chunks_of(start, self.n, CHUNK)
         began = time.perf_counter()
         for i, chunk in enumerate(chunks):
             if i == 1 and threads > 1 and (len(chunks) - i) * (time.perf_counter() - began) > THREADS_PAY_SECONDS:
-                self._on_threads(chunks[1:], threads)
-                return
+                side_by_side(lambda chunk: self._guarded(chunk, growing=False), chunks[1:], threads)
+                break
             self._guarded(chunk, growing=True)
-
-    def _on_threads(self, chunks: list[slice], threads: int) -> None:
-        """Chunks side by side: NumPy frees the interpreter. Lanes that need a trace wait until all are done."""
-        for future in [pool(threads).submit(self._guarded, chunk, False) for chunk in chunks]:
-            future.result()
-        for lanes in self.deferred:
+        for lanes in self.deferred:  # they need a trace, which waits until all threads are done
             self._guarded(lanes, growing=True)
 
     def _scattered(self, done: int) -> bool:
@@ -419,16 +410,6 @@ class Chunk:
 TRACE_SECONDS = 100e-6
 """What tracing one more path costs, about: groups of lanes that the loop runs faster than this are not traced."""
 TRACE_STEP_SECONDS = 5e-6
-
-
-@functools.lru_cache(maxsize=4)
-def pool(threads: int) -> ThreadPoolExecutor:
-    """The threads that all runs share; a forked child makes its own."""
-    return ThreadPoolExecutor(threads, "upshift")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=pool.cache_clear)
 
 
 def plain(value: Any) -> Any:

@@ -11,6 +11,8 @@ FIXED = 15e-6
 """What a call of the numpy gear is expected to cost before the first element."""
 GAIN = 12.0
 """How much faster per element a batched function is expected to be."""
+ENTRY = 40e-9
+"""What it costs to turn one Python number of a list into a number of a column."""
 
 
 @dataclass(slots=True)
@@ -52,13 +54,17 @@ class Line:
 
 
 class Function(Protocol):
-    """What the costs ask of a function: whether it is sure to have few paths, and what tracing them will cost."""
+    """What the costs ask of a function: whether it is sure to have few paths, what tracing them will cost, and what
+    it costs for every element to get into columns."""
 
     @property
     def sure(self) -> bool: ...
 
     @property
     def setup(self) -> float: ...
+
+    @property
+    def entry(self) -> float: ...
 
 
 @dataclass(slots=True)
@@ -92,8 +98,9 @@ class Costs:
         A function with loops may have too many paths to batch: little of the call may be put at risk for it.
         """
         left = remaining * self.loop_rate
-        rented, gain, setup = self.loop_spent - self.invested, left * (1 - 1 / GAIN), function.setup
-        if left < 2 * FIXED or (gain < 1.3 * (setup + FIXED) and rented < setup):
+        rented, setup = self.loop_spent - self.invested, function.setup
+        gain = left * (1 - 1 / GAIN) - remaining * function.entry
+        if left < 2 * FIXED or (gain < 2.5 * (setup + FIXED) and rented < setup):
             return False
         return function.sure or gain > 25 * (setup + FIXED) or rented > 4 * setup
 

@@ -19,7 +19,7 @@ from ..errors import Refusal
 from ..gears.express import MISS, Express, express_of
 from ..gears.program import Care
 from ..trace import Tree, bind
-from .costs import PER_BRANCH, SETUP, Costs, Line
+from .costs import ENTRY, PER_BRANCH, SETUP, Costs, Line
 
 MOST_FUNCTIONS = 1024
 MOST_TREES = 4
@@ -34,6 +34,7 @@ class Known:
     """One function on one kind of columns."""
 
     anchors: tuple[Any, ...]
+    entry: float = 0.0
     costs: Costs = field(default_factory=Costs)
     trees: dict[Any, list[Tree]] = field(default_factory=dict)
     refusal: Refusal | None = None
@@ -48,7 +49,7 @@ class Known:
     def setup(self) -> float:
         """What tracing the function is expected to cost, by the branches in its own code."""
         codes = [anchor for anchor in self.anchors if isinstance(anchor, types.CodeType)]
-        jumps = sum(code.co_code[::2].count(op) for code in codes for op in _JUMPS)
+        jumps = sum(sum(map(code.co_code[::2].count, _JUMPS)) for code in codes)
         return SETUP + PER_BRANCH * min(jumps, 8)
 
     @functools.cached_property
@@ -89,10 +90,10 @@ class Known:
         if express is None or express.misses > 3:
             self.express = None
             return MISS
-        for column, dtype in zip(columns, express.dtypes, strict=False):
-            if type(column) is not np.ndarray or column.dtype != dtype or column.ndim != 1:
+        try:
+            if [column.dtype for column in columns] != express.dtypes:
                 return MISS
-        if len(columns) != len(express.dtypes):
+        except AttributeError:  # a list
             return MISS
         if self.timed >= TIMED:
             return express.over(f, columns)
@@ -119,11 +120,11 @@ class Memory:
         self.known: OrderedDict[Any, Known] = OrderedDict()
         self.lock = threading.Lock()
 
-    def recall(self, key: Any, anchors: tuple[Any, ...]) -> Known:
+    def recall(self, key: Any, anchors: tuple[Any, ...], columns: Sequence[Any] = ()) -> Known:
         with self.lock:
             found = self.known.get(key)
             if found is None:
-                found = self.known[key] = Known(anchors)
+                found = self.known[key] = Known(anchors, sum([ENTRY for c in columns if not isinstance(c, np.ndarray)]))
                 while len(self.known) > MOST_FUNCTIONS:
                     self.known.popitem(last=False)
             return found

@@ -21,7 +21,7 @@ from ..gears.numpy import Pace, Run, TooBlurred
 from ..gears.program import Care
 from ..trace import Tree, bind
 from ..verify import check, sample
-from .costs import FIXED, GAIN
+from .costs import FIXED, GAIN, SETUP
 from .memory import Known
 
 log = logging.getLogger("upshift")
@@ -108,9 +108,9 @@ def _prefix(job: Job, known: Known, on_error: OnError) -> list[Any]:
     results = _timed_loop(job.part(0, FEW), known, on_error, 0)
     while len(results) < job.n:
         done, left = len(results), job.n - len(results)
-        if done > FEW and costs.worth_tracing(left, known):
+        enough = left * costs.loop_rate < SETUP and costs.loop_spent < SETUP
+        if not enough and done > FEW and costs.worth_tracing(left, known):
             break
-        enough = left * costs.loop_rate < known.setup and costs.loop_spent < known.setup
         block = left if enough else max(done, int(20e-6 / max(costs.loop_rate, 1e-9)))
         results += _timed_loop(job.part(done, done + block), known, on_error, done)
     return results

@@ -154,9 +154,13 @@ def _arc(a: Blurred) -> Error:
 
 
 def _either(a: Blurred, b: Blurred) -> Error:
-    if a.error.absolute is None and b.error.absolute is None:
-        return Error(max(a.error.relative, b.error.relative))
-    return Error(math.inf, max(a.off, b.off))
+    relative = max(a.error.relative, b.error.relative)
+    return Error(relative) if relative < 1e-3 else Error(math.inf, max(a.off, b.off))
+
+
+def _scaled(scale: float) -> Spread:
+    """A constant times the argument."""
+    return lambda a: Error(a.error.relative, None if a.error.absolute is None else scale * a.error.absolute)
 
 
 def _only_sharp(*args: Blurred) -> Error:
@@ -166,7 +170,7 @@ def _only_sharp(*args: Blurred) -> Error:
 SPREAD: dict[Any, Spread] = {
     operator.add: _add, operator.sub: _add, operator.mul: _multiply, operator.truediv: _divide, operator.pow: _power,
     operator.neg: _same, operator.pos: _same, operator.abs: _same, smaller: _either, larger: _either, float: _same,
-    math.sqrt: _root, math.fabs: _same, math.degrees: _same, math.radians: _same,
+    math.sqrt: _root, math.fabs: _same, math.degrees: _scaled(57.3), math.radians: _scaled(0.0175),
     **dict.fromkeys((math.sin, math.cos, math.atan, math.tanh, math.asinh), _bounded_slope(1.0)),
     **dict.fromkeys((math.exp, math.exp2), _exponential),
     **dict.fromkeys((math.sinh, math.cosh, math.expm1), _hyperbolic),
@@ -185,10 +189,13 @@ def spread(fn: Any, close: bool, out: Any, args: list[Blurred]) -> Error:
     made = SPREAD[fn](*args)
     own = (CLOSE if close else 1) * float(np.finfo(out.dtype).eps if out.dtype.kind in "fc" else 2.0**-52)
     if made.absolute is None:
-        return Error(made.relative + own)
+        return Error(made.relative + own, 2 * own if fn in _BELOW_TWO and not made.relative else None)
     absolute = made.absolute + own * largest(out)
     return Error(math.inf, absolute if absolute == absolute else math.inf)
 
+
+_BELOW_TWO = frozenset((math.sin, math.cos, math.atan, math.tanh))
+"""Functions whose values, and so their absolute errors, are small whatever the argument."""
 
 EDGES: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne"), lambda a, b: a - b),
@@ -215,9 +222,5 @@ def too_inexact(result: Blurred, allowed: float | None = None) -> Column | None:
         allowed = RTOL.get(column.dtype.itemsize // (2 if column.dtype.kind == "c" else 1), 1e-9) * 0.5
     if result.sharp or result.error.relative <= allowed or not column.size:
         return None
-    off = result.off
-    size = np.abs(column)
-    if float(size.min()) * allowed >= off:
-        return None
-    bad = np.asarray(size * allowed < off)
+    bad = np.asarray(np.abs(column) < result.off / allowed)
     return bad if bad.any() else None
