@@ -79,7 +79,7 @@ def _glance(f: Any, xs: tuple[Any, ...]) -> Known | None:
 def _quick(f: Any, xs: tuple[Any, ...], known: Known) -> Any:
     """Small, known calls: the loop, the stack, and an eye on the clock."""
     began = time.perf_counter()
-    results = run_loop(f, xs, "raise")
+    results = run_loop(f, [elements_of(x) for x in xs] if known.of_arrays else xs, "raise")
     if time.perf_counter() - began > 3 * QUICK_SECONDS:
         known.quick = 0
     return stack(results)

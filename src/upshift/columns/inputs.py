@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import LengthError
-from .forms import LEAF, Form, assemble, is_namedtuple, parts
-from .kinds import Column, Kind, fits_int64, kind_of, kind_of_dtype, kind_of_type
+from .forms import LEAF, Form, assemble, flatten, is_namedtuple, parts
+from .kinds import Column, Kind, array_kind, fits_int64, kind_of_dtype, kind_of_type, kind_of_value
 
 Elements = Sequence[Any] | Column
 
@@ -42,7 +42,9 @@ def elements_of(xs: object) -> Elements:
     if isinstance(xs, np.ndarray):
         if xs.ndim == 0:
             raise TypeError(f"cannot map over a zero-dimensional array: {xs!r}")
-        return xs.tolist() if xs.dtype.kind == "O" and xs.ndim == 1 else xs
+        if xs.ndim > 1:
+            return protected(xs)  # type: ignore[no-any-return]
+        return xs.tolist() if xs.dtype.kind == "O" else xs
     record = isinstance(xs, dict) or is_namedtuple(xs) or (dataclasses.is_dataclass(xs) and not isinstance(xs, type))
     if record:
         found = parts(dict(xs) if isinstance(xs, dict) else xs)
@@ -51,10 +53,28 @@ def elements_of(xs: object) -> Elements:
             return Records(cls, keys, [elements_of(column) for column in columns])
         raise TypeError(f"cannot map over an empty record: {xs!r}")
     if isinstance(xs, list | tuple | range):
-        return xs
+        return [protected(x) for x in xs] if len(xs) and isinstance(xs[0], np.ndarray) else xs
     if isinstance(xs, Iterable):
-        return list(xs)
+        return elements_of(list(xs))
     raise TypeError(f"cannot map over {xs!r}: a {type(xs).__name__} has no elements")
+
+
+def protected(array: Any) -> Any:
+    """The caller's array, not to be written to: a function that writes into its element is given a copy."""
+    if not isinstance(array, np.ndarray) or not array.flags.writeable:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def copied(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row of arguments with arrays of its own, which a function may write into."""
+    form, leaves = flatten(row)
+    if not any(isinstance(leaf, np.ndarray) for leaf in leaves):
+        return row
+    own = [leaf.copy(order="K") if isinstance(leaf, np.ndarray) else leaf for leaf in leaves]
+    return form.build(iter(own))  # type: ignore[no-any-return]
 
 
 def common_length(columns: Sequence[Elements]) -> int:
@@ -145,6 +165,8 @@ def _homogeneous(elements: Elements) -> Lanes:
     cls = classes.pop()
     if kind_of_type(cls) is not None or issubclass(cls, np.datetime64 | np.timedelta64):
         return _from_numbers(elements, cls)
+    if cls is np.ndarray:
+        return _from_arrays(elements)
     first = parts(elements[0])
     if first is None:
         raise _Mixed(f"elements are of class {cls.__name__}, not numbers")
@@ -159,8 +181,13 @@ def _homogeneous(elements: Elements) -> Lanes:
 
 
 def _from_array(array: Column) -> Lanes:
-    if array.ndim > 1:
-        raise _Mixed(f"elements are arrays of shape {array.shape[1:]}")
+    if array.ndim > 1 and type(array) is np.ndarray:
+        of_arrays = array_kind(array.dtype, array.shape[1:])
+        if of_arrays is None:
+            raise _Mixed(f"elements are arrays of dtype {array.dtype}, not numbers")
+        return Lanes(LEAF, (array if array.dtype.isnative else array.astype(of_arrays.dtype),), (of_arrays,))
+    if type(array) is not np.ndarray and not isinstance(array, np.memmap):
+        raise _Mixed(f"elements are of a {type(array).__name__}")
     if array.dtype.names:
         names = array.dtype.names
         return _from_parts(np.void, names, [array[name] for name in names])
@@ -168,6 +195,33 @@ def _from_array(array: Column) -> Lanes:
     if kind is None:
         raise _Mixed(f"elements are of dtype {array.dtype}, not numbers")
     return Lanes(LEAF, (array if array.dtype.isnative else array.astype(kind.dtype),), (kind,))
+
+
+class Stacked:
+    """A list of arrays of one kind, seen as a column: stacked piece by piece, as pieces are asked for."""
+
+    def __init__(self, arrays: Sequence[Column], kind: Kind) -> None:
+        self.arrays, self.dtype, self.shape = arrays, kind.dtype, (len(arrays), *kind.lane_shape)
+        self.ndim = len(self.shape)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    def __getitem__(self, where: Any) -> Column:
+        if isinstance(where, slice):
+            return np.stack(self.arrays[where]).astype(self.dtype, copy=False)
+        return np.stack([self.arrays[i] for i in where.tolist()]).astype(self.dtype, copy=False)
+
+
+def _from_arrays(arrays: Sequence[Column]) -> Lanes:
+    kinds = {kind_of_value(array) for array in arrays}
+    if len(kinds) != 1:
+        raise _Mixed("elements are arrays of different shapes or dtypes")
+    kind = kinds.pop()
+    if kind is None:
+        raise _Mixed(f"elements are arrays of dtype {arrays[0].dtype}, not numbers")
+    column: Any = Stacked(arrays, kind)
+    return Lanes(LEAF, (column,), (kind,))
 
 
 def _from_numbers(numbers: Sequence[Any], cls: type) -> Lanes:
@@ -196,7 +250,7 @@ def _signature(element: object) -> Any:
     """What two elements must share to be lanes of one group."""
     if type(element) is int and not fits_int64(element):
         return "int beyond 64 bits"
-    kind = kind_of(element)
+    kind = kind_of_value(element)
     if kind is not None:
         return kind
     found = parts(element)

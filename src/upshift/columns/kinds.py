@@ -1,4 +1,4 @@
-"""A number in, its kind out: the scalar type that decides what arithmetic means, and the dtype of its column."""
+"""A value in, its kind out: what decides what arithmetic on it means, and the dtype and shape of its column."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Kind:
-    """One kind of scalar. Kinds are interned: compare them with `is`.
+    """One kind of number, or of array. Kinds are interned: compare them with `is`.
 
     A Python float and a np.float64 share a dtype and differ in meaning (`1/0.0` raises or is inf): two kinds.
     """
@@ -24,9 +24,20 @@ class Kind:
     name: str
     dtype: np.dtype[Any]
     python: bool
+    shape: tuple[int, ...] | None = None
+    """Of arrays; None for numbers. A 0-d array is no number: its shape is ()."""
+    parts: tuple[Kind, ...] | None = None
+    """The kinds of several values that are made together."""
+
+    @property
+    def lane_shape(self) -> tuple[int, ...]:
+        """What a column of this kind has behind its first axis."""
+        return self.shape or ()
 
     def scalars(self, column: Column) -> list[Any]:
         """The column's lanes as the very objects the loop would see."""
+        if self.shape == ():
+            return [column[i, ...] for i in range(len(column))]
         return column.tolist() if self.python else list(column)
 
     def __repr__(self) -> str:
@@ -62,6 +73,35 @@ def kind_of(value: object) -> Kind | None:
         if kind is not None and kind.dtype.kind not in "mM":  # times of one class have many units
             _BY_TYPE[type(value)] = kind
     return kind
+
+
+_ARRAYS: dict[tuple[np.dtype[Any], tuple[int, ...]], Kind] = {}
+
+
+def array_kind(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Kind | None:
+    """The kind of arrays of this dtype and shape; None where they do not hold numbers."""
+    found = _ARRAYS.get((dtype, shape))
+    if found is None:
+        if dtype.kind not in NUMERIC:
+            return None
+        dtype = dtype.newbyteorder("=")
+        found = _ARRAYS.setdefault((dtype, shape), Kind(f"{dtype.name}{list(shape)}", dtype, False, shape))
+    return found
+
+
+_BUNDLES: dict[tuple[Kind, ...], Kind] = {}
+
+
+def bundle_kind(kinds: tuple[Any, ...]) -> Kind:
+    """The kind of several values that one call makes."""
+    return _BUNDLES.setdefault(kinds, Kind("several", np.dtype(object), False, None, kinds))
+
+
+def kind_of_value(value: object) -> Kind | None:
+    """The kind of a number or of an array of numbers, None for anything else."""
+    if type(value) is np.ndarray:
+        return array_kind(value.dtype, value.shape)
+    return kind_of(value)
 
 
 def kind_of_type(cls: type) -> Kind | None:

@@ -31,6 +31,10 @@ class Piece:
         """The kinds of the numbers, where every result is a number."""
         return None
 
+    def block(self) -> tuple[tuple[int, ...], set[Any]] | None:
+        """Shape and dtypes of the arrays, where every result is an array of one shape."""
+        return None
+
     def write(self, out: Column, lanes: Any) -> None:
         """The numbers, into an array that can hold them."""
         raise NotImplementedError
@@ -41,13 +45,16 @@ class Piece:
 
 
 class Numbers(Piece):
-    """A column of numbers of one kind."""
+    """A column of numbers, or of arrays, of one kind."""
 
     def __init__(self, column: Column, kind: Kind) -> None:
         self.column, self.kind = column, kind
 
-    def kinds(self) -> set[Kind]:
-        return {self.kind}
+    def kinds(self) -> set[Kind] | None:
+        return {self.kind} if self.kind.shape is None else None
+
+    def block(self) -> tuple[tuple[int, ...], set[Any]] | None:
+        return None if self.kind.shape is None else (self.kind.shape, {self.kind.dtype})
 
     def write(self, out: Column, lanes: Any) -> None:
         out[lanes] = self.column
@@ -123,6 +130,12 @@ class Objects(Piece):
             else:
                 return None
         return found
+
+    def block(self) -> tuple[tuple[int, ...], set[Any]] | None:
+        if not all(type(r) is np.ndarray and r.dtype.kind in NUMERIC for r in self.results):
+            return None
+        shapes = {r.shape for r in self.results}
+        return (shapes.pop(), {r.dtype for r in self.results}) if len(shapes) == 1 else None
 
     def write(self, out: Column, lanes: Any) -> None:
         out[lanes] = np.array(self.results, dtype=out.dtype)
@@ -210,6 +223,9 @@ def gather(n: int, pieces: Sequence[Placed]) -> Any:
     columns = _columns(n, pieces)
     if columns is not None:
         return columns
+    blocks = _blocks(n, pieces)
+    if blocks is not None:
+        return blocks
     results: list[Any] = [None] * n
     positions = np.arange(n)
     for lanes, piece in pieces:
@@ -237,6 +253,29 @@ def _numbers(n: int, pieces: Sequence[Placed]) -> Column | None:
             piece.write(out, lanes)
     except OverflowError:
         return _exact_ints(n, pieces) if all(kind.python and kind.dtype.kind in "bi" for kind in kinds) else None
+    return out
+
+
+def _blocks(n: int, pieces: Sequence[Placed]) -> Column | None:
+    """One array of all arrays, where all results are arrays of one shape."""
+    shapes, dtypes = set(), set()
+    for _, piece in pieces:
+        found = piece.block()
+        if found is None:
+            return None
+        shapes.add(found[0])
+        dtypes |= found[1]
+    if len(shapes) != 1:
+        return None
+    try:
+        dtype = np.result_type(*dtypes)
+    except TypeError:
+        return None
+    if len(pieces) == 1 and isinstance(pieces[0][1], Numbers) and isinstance(pieces[0][0], slice):
+        return pieces[0][1].column
+    out = np.empty((n, *shapes.pop()), dtype)
+    for lanes, piece in pieces:
+        piece.write(out, lanes)
     return out
 
 
@@ -289,16 +328,21 @@ def _axis(n: int, children: list[Any]) -> Column | None:
 def _arrays(results: list[Any]) -> Any:
     """Arrays of one shape are stacked; anything else stays the list it is."""
     if not results or not all(isinstance(r, np.ndarray | np.void) for r in results):
-        return results
+        return [_own(r) for r in results]
     shapes = {(type(r) is np.void, r.shape) for r in results}
     if len(shapes) != 1 or not all(r.dtype.kind in NUMERIC or r.dtype.names for r in results):
-        return results
+        return [_own(r) for r in results]
     if any(r.dtype.names for r in results) and len({r.dtype for r in results}) != 1:
-        return results
+        return [_own(r) for r in results]
     try:
         return np.stack(results)
     except TypeError:
-        return results
+        return [_own(r) for r in results]
+
+
+def _own(result: Any) -> Any:
+    """A result that shares no memory with what the function was given (which it saw as read-only)."""
+    return result.copy() if type(result) is np.ndarray and not result.flags.writeable else result
 
 
 _EMPTY: dict[Any, Any] = {str: [], bytes: [], None: [], type(None): [], object: [], list: [], "None": [], "str": []}

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..columns.forms import Form, flatten
-from ..columns.kinds import Column, kind_of
+from ..columns.kinds import Column, Kind, fits_int64, kind_of, kind_of_value
 from ..config import settings
+from ..rules.arrays import flat_results
 from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
 from ..trace import Const, Guard, Leaf, Node, Ref, Tree
 from ..trace.paths import Roots, holds
@@ -49,7 +50,7 @@ class _Writer:
 def express_of(tree: Tree) -> Express | None:
     """The one path of a tree as a function; None where there are more, or it needs the walk."""
     nodes = _single_path(tree)
-    if nodes is None:
+    if nodes is None or any(kind.shape is not None for kind in tree.kinds):
         return None
     leaf = nodes[-1].end
     assert isinstance(leaf, Leaf)
@@ -100,7 +101,7 @@ def _step(writer: _Writer, instruction: Instruction, leaf: Leaf) -> None:
         kind = writer.name(instruction.step.kind)
         writer.lines += [
             f"{out} = {writer.name(instruction.step.fn)}({args})",
-            f"if {writer.name(kind_of)}({out}) is not {kind}: return MISS",
+            f"if not {writer.name(made_as)}({out}, {kind}): return MISS",
         ]
     elif not op.simple:
         writer.lines += [
@@ -142,6 +143,13 @@ def _guard(writer: _Writer, guard: Guard) -> None:
         return
     all_or_none = f"{ref}.all()" if answer else f"not {ref}.any()"
     writer.lines.append(f"if not ({all_or_none} if hasattr({ref}, 'any') else bool({ref}) is {answer}): return MISS")
+
+
+def made_as(value: Any, kind: Kind | None) -> bool:
+    """Whether what a call on captured values made is still of the kind that it was when it was traced."""
+    if kind is not None and kind.parts is not None:
+        return tuple(map(kind_of_value, flat_results(value))) == kind.parts
+    return kind_of_value(value) is kind and (type(value) is not int or fits_int64(value))
 
 
 def span_of(arg: Any) -> tuple[Any, Any]:

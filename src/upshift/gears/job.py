@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ..columns.inputs import Elements, Group, lanes_of
+from ..columns.inputs import Elements, Group, copied, lanes_of
 
 
 @dataclass(slots=True)
@@ -28,8 +28,8 @@ class Job:
         return partial(self.f, **self.shared) if self.shared else self.f
 
     def row(self, i: int) -> tuple[Any, ...]:
-        """The arguments of element i, as the loop sees them."""
-        return tuple(column[i] for column in self.columns)
+        """The arguments of element i, as the loop sees them; arrays are copies, which may be written into."""
+        return copied(tuple(column[i] for column in self.columns))
 
     def part(self, start: int, stop: int | None = None) -> Job:
         """The rows from `start` on, as a job of their own that knows where it stood."""

@@ -6,7 +6,9 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..columns.inputs import Elements, Records
+import numpy as np
+
+from ..columns.inputs import Elements, Records, copied
 from ..columns.kinds import Column
 from ..errors import name_element
 
@@ -30,6 +32,8 @@ def run_loop(
     positions: Sequence[int] | Column | None = None,
 ) -> list[Any]:
     """`[call(*row) for row in zip(*columns)]`, at that very speed. Errors name positions, or count from `offset`."""
+    if any(_holds_arrays(column) for column in columns):
+        return _loop_over_arrays(call, columns, on_error, offset, positions)
     if on_error != "raise":
         at = itertools.count(offset) if positions is None else positions
         return [call_one(call, row, int(i), on_error) for i, row in zip(at, zip(*columns, strict=True), strict=False)]
@@ -48,6 +52,54 @@ def run_loop(
         raise
 
 
+def _holds_arrays(column: Elements) -> bool:
+    if isinstance(column, Records):
+        return any(map(_holds_arrays, column.columns))
+    return isinstance(column[0] if len(column) else None, np.ndarray)
+
+
+def _loop_over_arrays(
+    call: Callable[..., Any], columns: Sequence[Elements], on_error: OnError, offset: int, positions: Any
+) -> list[Any]:
+    """The loop over elements that are the caller's own arrays, read-only; copies for a function that writes into them.
+
+    Arrays are copied from the first element on that was refused a write, so that the caller's data never changes.
+    """
+    results: list[Any] = []
+    try:
+        if on_error == "raise":
+            results.extend(itertools.starmap(call, zip(*columns, strict=True)))
+            return results
+    except Exception as error:
+        i = len(results)
+        if not _was_refused(error):
+            name_element(error, _position(i, offset, positions), tuple(column[i] for column in columns))
+            raise
+    copying = len(results) > 0 or on_error == "raise"
+    for i in range(len(results), len(columns[0])):
+        row = tuple(column[i] for column in columns)
+        at = _position(i, offset, positions)
+        if not copying:
+            try:
+                results.append(call(*row))
+                continue
+            except Exception as error:
+                if not _was_refused(error):
+                    results.append(_answer(error, row, at, on_error))
+                    continue
+                copying = True
+        results.append(call_one(call, copied(row), at, on_error))
+    return results
+
+
+def _position(i: int, offset: int, positions: Any) -> int:
+    return offset + i if positions is None else int(positions[i])
+
+
+def _was_refused(error: Exception) -> bool:
+    return isinstance(error, ValueError) and "read-only" in str(error)
+
+
 def _reached(column: Elements, iterator: Any) -> int:
     """The position of the element that an iterator has just yielded."""
     if isinstance(column, Records):
@@ -61,9 +113,14 @@ def call_one(call: Callable[..., Any], row: tuple[Any, ...], i: int, on_error: O
     try:
         return call(*row)
     except Exception as error:
-        name_element(error, i, row)
-        if on_error == "raise":
-            raise
-        if on_error == "return":
-            return error
-        return SKIPPED if on_error == "skip" else on_error[1]
+        return _answer(error, row, i, on_error)
+
+
+def _answer(error: Exception, row: tuple[Any, ...], i: int, on_error: OnError) -> Any:
+    """What stands for the result of an element that raised."""
+    name_element(error, i, row)
+    if on_error == "raise":
+        raise error
+    if on_error == "return":
+        return error
+    return SKIPPED if on_error == "skip" else on_error[1]

@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from ..columns.inputs import Lanes
-from ..columns.kinds import Column, fits_int64, kind_of
+from ..columns.kinds import Column, fits_int64
 from ..errors import Untraceable
 from ..rules import Op, lane_by_lane
+from ..rules.arrays import ArrayOp
 from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
 from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Ref, Tree, grow, value_key
-from .chunks import CHUNK, THREADS_PAY_SECONDS, chunks_of, side_by_side
-from .express import span_of
+from .chunks import CHUNK, CHUNK_BYTES, THREADS_PAY_SECONDS, chunks_of, side_by_side
+from .express import made_as, span_of
 from .program import Care, Instruction, program_of
 from .store import Store, Where, count_of, index_of
 
@@ -83,13 +84,15 @@ class Run:
     def over_all(self, threads: int) -> None:
         """Every lane, in chunks; on threads once the tree has seen enough."""
         start = 0
-        if self.n > 4 * FIRST_CHUNK and self.tree.young:
-            self._guarded(slice(0, FIRST_CHUNK), growing=True)
-            start = FIRST_CHUNK
+        size = self.tree.chunk(CHUNK, CHUNK_BYTES)
+        first = max(min(FIRST_CHUNK, size // 4), 1)
+        if self.n > 4 * first and self.tree.young:
+            self._guarded(slice(0, first), growing=True)
+            start, size = first, self.tree.chunk(CHUNK, CHUNK_BYTES)
             if self._scattered(start):
                 self.left.append(np.arange(start, self.n))
                 return
-        chunks = chunks_of(start, self.n, CHUNK)
+        chunks = chunks_of(start, self.n, size)
         began = time.perf_counter()
         for i, chunk in enumerate(chunks):
             if i == 1 and threads > 1 and (len(chunks) - i) * (time.perf_counter() - began) > THREADS_PAY_SECONDS:
@@ -175,16 +178,24 @@ class Chunk:
             leave = None
             self.flagged = False
             try:
-                if not op.simple:
+                if instruction.updates and self._is_alone(instruction, args, values):
+                    out = op.run(*args, own=True)
+                elif not op.simple:
                     out, leave, span = op.over(args, self._spans_of(instruction, args, spans))
                     if span is not None:
                         spans[instruction.out] = span
                 else:
                     out = op.run(*args) if instruction.into is None else op.run(*args, out=values[instruction.into])
-            except (ArithmeticError, TypeError, ValueError):  # a captured number that the column's dtype cannot meet
+            except (
+                ArithmeticError,
+                TypeError,
+                ValueError,
+                LookupError,
+            ):  # a captured number that the column's dtype cannot meet
                 self._leave(band.lanes)
                 return Band(node, slice(0, 0), {}, {}, {})
-            if out.dtype is not instruction.dtype and out.dtype != instruction.dtype:
+            dtype = instruction.dtype
+            if dtype is not None and out.dtype is not dtype and out.dtype != dtype:
                 out, leave, _ = self._other_dtype(instruction, node).over(
                     args, self._spans_of(instruction, args, spans)
                 )
@@ -207,9 +218,21 @@ class Chunk:
         """A column and a number do not always make the dtype that two numbers make: then the plain call does."""
         step = instruction.step
         assert step.kind is not None
-        step.op = lane_by_lane(step.fn, step.kinds, step.kind)
+        lanes = tuple(isinstance(ref, int) and ref >= 0 for ref in step.refs)
+        step.op = lane_by_lane(step.fn, step.kinds, step.kind) if not step.of_arrays else ArrayOp(
+            "call", _no_rule, "", plain=step.fn, lanes=lanes, kinds=step.kinds, makes=(step.kind,))  # fmt: skip
         node.program = None
         return step.op
+
+    def _is_alone(self, instruction: Instruction, args: list[Any], values: dict[int, Any]) -> bool:
+        """Whether nobody but this step looks at the memory of its first argument."""
+        first, own = args[0], instruction.refs[0]
+        if type(first) is not np.ndarray or not first.flags.c_contiguous or not first.flags.writeable:
+            return False
+        others = [plain(value) for id, value in values.items() if id != own and id not in instruction.dead]
+        others += args[1:]
+        arrays = (a for value in others for a in (value if type(value) is tuple else (value,)))
+        return not any(type(a) is np.ndarray and np.may_share_memory(a, first) for a in arrays)
 
     def _blurred(self, instruction: Instruction, band: Band, out: Any, args: list[Any], leave: Column | None) -> Any:
         """Keep in mind how far a result may be off; at a decision, let go of the lanes that are too close to call."""
@@ -242,7 +265,7 @@ class Chunk:
             value = instruction.step.fn(*args)
         except Exception:  # the plain function will raise it, from the user's own line
             return None
-        if kind_of(value) is not instruction.step.kind or (type(value) is int and not fits_int64(value)):
+        if not made_as(value, instruction.step.kind):
             return None
         return Const(value)
 
@@ -267,14 +290,19 @@ class Chunk:
 
     def _warned(self, instruction: Instruction, lanes: Where, out: Any, args: list[Any], leave: Column | None) -> Any:
         """The loop would warn here. The plain function runs a few such lanes for the warning, all if it raises."""
+        if type(out) is tuple:
+            for one in out:
+                leave = self._warned(instruction, lanes, one, args, leave)
+            return leave
         if out.dtype.kind in "fc":
             odd = ~np.isfinite(out)
             for arg in args:
-                if arg is out:
+                if arg is out or not _is_like(arg, out):
                     continue  # overwritten: what it was is gone, so more lanes are taken for odd
                 odd = odd & (np.isfinite(arg) | (np.isnan(out) & ~np.isnan(arg)))
         else:
             odd = np.broadcast_to(np.equal(args[-1], 0), out.shape)
+        odd = odd.reshape(len(odd), -1).any(axis=1) if odd.ndim > 1 else odd
         if not odd.any():
             return leave
         if self.of.strict:
@@ -431,7 +459,18 @@ def _pick(lanes: Where, index: Column) -> Column:
 
 
 def _take(value: Any, index: Column) -> Any:
-    return value if type(value) is Const else value.take(index)
+    if type(value) is tuple:
+        return tuple(_take(one, index) for one in value)
+    return value if type(value) is Const else value.take(index, 0)
+
+
+def _is_like(arg: Any, out: Column) -> bool:
+    """Whether an argument can be looked at beside the result, number by number."""
+    return np.ndim(arg) == 0 or (isinstance(arg, np.ndarray) and arg.shape == out.shape)
+
+
+def _no_rule(*args: Any) -> None:
+    return None
 
 
 __all__ = ["Pace", "Run", "TooBlurred", "Untraceable"]

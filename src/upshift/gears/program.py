@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..rules import Op
+from ..rules.arrays import ArrayOp
 from ..rules.blur import EDGES, SPREAD
 from ..trace import Node, Ref, Step
 
@@ -30,6 +31,8 @@ class Instruction:
     dtype: np.dtype[Any] | None = None
     decisive: bool = False
     edge: bool = False
+    updates: bool = False
+    """Whether it may change its first argument in place, if nobody else looks at that."""
 
 
 class Care(IntEnum):
@@ -60,12 +63,15 @@ def _compile(node: Node, care: Care) -> tuple[Instruction, ...]:
     for step, dead in reversed(last):
         sharp = care is Care.EXACT or step.out in node.sharp
         op = (step.exact if sharp else step.op) if step.op is not None else None
-        dtype = step.kind.dtype if step.kind is not None else None
-        decisive = care is Care.CLOSE and not sharp and step.blurs and step.out in node.decisive and step.fn in SPREAD
-        edge = care is Care.CLOSE and op is not None and step.blurs and op.cuts and op.name in EDGES
+        dtype = step.kind.dtype if step.kind is not None and step.kind.dtype != object else None
+        step_blurs = step.blurs and not step.of_arrays
+        decisive = care is Care.CLOSE and not sharp and step_blurs and step.out in node.decisive and step.fn in SPREAD
+        edge = care is Care.CLOSE and op is not None and step_blurs and op.cuts and op.name in EDGES
         into = None if decisive or edge else _overwritable(step, op, dead, ours, node)
-        made.append(Instruction(step, op, step.refs, step.out, into, dead, dtype, decisive, edge))
-        if op is not None and isinstance(op.run, np.ufunc):
+        updates = isinstance(op, ArrayOp) and op.updates
+        alone = updates and step.refs[0] in ours and step.refs[0] in dead
+        made.append(Instruction(step, op, step.refs, step.out, into, dead, dtype, decisive, edge, alone))
+        if op is not None and (isinstance(op.run, np.ufunc) or updates):
             ours.add(step.out)
     return tuple(made)
 
@@ -75,7 +81,14 @@ def _overwritable(step: Step, op: Op | None, dead: tuple[int, ...], ours: set[in
     if op is None or not op.simple or not isinstance(op.run, np.ufunc) or step.kind is None:
         return None
     dtypes = {s.out: s.kind.dtype for s in node.steps if s.kind is not None}
+    shapes = {s.out: s.kind.lane_shape for s in node.steps if s.kind is not None}
     for id in dead:
-        if id in ours and dtypes.get(id) == step.kind.dtype:
-            return id
+        if id in ours and dtypes.get(id) == step.kind.dtype and shapes.get(id) == step.kind.lane_shape:
+            return None if _is_seen(id, node) else id
     return None
+
+
+def _is_seen(id: int, node: Node) -> bool:
+    """Whether a column may be looked at through another one, which is a view of it."""
+    return any(id in step.refs and step.of_arrays and not isinstance(getattr(step.op, "run", None), np.ufunc)
+               for step in node.steps)  # fmt: skip

@@ -35,7 +35,8 @@ class Store:
         key = leaf.key if leaf.key is not None and None not in kinds else _key(leaf, kinds, found)
         if key not in self.sets:
             made: list[Any] = [
-                np.empty(self.n, k.dtype) if k is not None else Const(v) for k, v in zip(kinds, found, strict=True)
+                np.empty((self.n, *k.lane_shape), k.dtype) if k is not None else Const(v)
+                for k, v in zip(kinds, found, strict=True)
             ]
             self.sets[key] = made, []
         columns, places = self.sets[key]

@@ -35,6 +35,8 @@ class Known:
 
     anchors: tuple[Any, ...]
     entry: float = 0.0
+    of_arrays: bool = False
+    """Whether elements are arrays, which are protected from being written to."""
     costs: Costs = field(default_factory=Costs)
     trees: dict[Any, list[Tree]] = field(default_factory=dict)
     refusal: Refusal | None = None
@@ -124,9 +126,13 @@ class Memory:
         with self.lock:
             found = self.known.get(key)
             if found is None:
-                found = self.known[key] = Known(anchors, sum([ENTRY for c in columns if not isinstance(c, np.ndarray)]))
+                entry = sum([ENTRY for c in columns if not isinstance(c, np.ndarray)])
+                found = self.known[key] = Known(anchors, entry)
                 while len(self.known) > MOST_FUNCTIONS:
                     self.known.popitem(last=False)
+            for column in columns:
+                if not isinstance(column, range) and len(column) and isinstance(column[0], np.ndarray):
+                    found.of_arrays = True
             return found
 
 

@@ -21,11 +21,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..columns.kinds import kind_of
+from ..columns.kinds import NUMERIC, kind_of
 from ..errors import Untraceable
 from .code import CALLED_CLASSES, prepare
 from .held import Copied, CopiedABC, HeldDict, HeldList, HeldSet, contents_of
-from .lane import Captured, Lane
+from .lane import Lane
 from .names import Names, user_line
 from .paths import Path, frozen
 from .record import Trace
@@ -109,7 +109,7 @@ class Holder:
         if kind is not None and cls is not complex:
             return self._input(value, path, kind)
         if isinstance(value, np.ndarray):
-            return self._input(value, path, (value.dtype, value.ndim))
+            return self._array(value, path)
         if isinstance(value, PLAIN) or kind is not None:
             self._note(path, "equal", frozen(value))
             return value
@@ -127,11 +127,17 @@ class Holder:
         if type(value) is int and not -(2**63) <= value < 2**63:
             self._note(path, "equal", frozen(value))
             return value  # type: ignore[return-value]
-        id = self._note(path, "input", kind)
-        return (Captured if isinstance(value, np.ndarray) else Lane)(value, id, self.trace, uniform=True)
+        return Lane(value, self._note(path, "input", kind), self.trace, uniform=True)
+
+    def _array(self, value: Any, path: Path) -> Any:
+        if type(value) is not np.ndarray or value.dtype.kind not in NUMERIC:
+            self._opaque(value)
+        return self.trace.arrays.captured(value, self._note(path, "input", (value.dtype, value.shape)))
 
     def _function(self, f: Any, path: Path) -> Any:
         self._note(path, "code", f.__code__)
+        if _is_opaque(f.__module__ or ""):
+            return Standin(self.trace, f)
         if _is_left_alone(f.__module__ or ""):
             return f
         reason = _acting(f.__module__ or "")
@@ -309,6 +315,8 @@ class Holder:
             return value
         if _acting(module):
             raise Untraceable(f"{_acting(module)}: {module}.{getattr(value, '__name__', value)}", where=user_line())
+        if _is_opaque(module) and not isinstance(value, np.ufunc):
+            return Standin(self.trace, value)
         if isinstance(value, np.ufunc) or _is_left_alone(module) or type(value).__module__ in ("operator", "numpy"):
             return value
         return self._opaque(value)
@@ -350,6 +358,20 @@ class Holder:
         raise Untraceable(f"uses a captured {name}, which Upshift cannot see into", where=user_line())
 
 
+class Standin:
+    """A function of a library of arrays: recorded where it meets lane values, and where it makes arrays."""
+
+    def __init__(self, trace: Trace, fn: Any) -> None:
+        self._up_trace, self._up_fn = trace, fn
+        functools.update_wrapper(self, fn, updated=())
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self._up_trace.arrays.call(self._up_fn, args, keywords)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._up_fn, name)
+
+
 class HeldModule(types.ModuleType):
     """A module whose attributes are held as they are read."""
 
@@ -363,6 +385,8 @@ class HeldModule(types.ModuleType):
         if module.__name__.split(".")[0] == "numpy" and not isinstance(value, types.ModuleType):
             if name in ("errstate", "seterr", "seterrcall"):
                 raise Untraceable(f"changes NumPy's error state: np.{name}", where=user_line())
+            if callable(value) and not isinstance(value, type | np.ufunc):
+                value = self.__dict__[name] = Standin(holder.trace, value)
             return value
         made = holder.hold(value, (*path, ("attr", name)))
         self.__dict__[name] = made
@@ -379,6 +403,14 @@ def _acting(module: str) -> str:
 
 def _is_left_alone(module: str) -> bool:
     return module.split(".")[0] in _LEFT_ALONE and not _acting(module)
+
+
+_OPAQUE = frozenset(("numpy", "scipy", "skimage", "cv2", "sklearn"))
+"""Libraries whose functions of arrays are called as they are, for every lane where they have no rule."""
+
+
+def _is_opaque(module: str) -> bool:
+    return module.split(".")[0] in _OPAQUE and not _acting(module)
 
 
 def _is_function(value: Any) -> bool:

@@ -65,7 +65,11 @@ def _refuse_changes(trace: Trace, lanes: Any, before: list[Any]) -> None:
 
 def _lanes_of(element: tuple[Any, ...], form: Form, trace: Trace) -> Any:
     _, leaves = flatten(element)
-    return _build(form, iter([Lane(value, i, trace) for i, value in enumerate(leaves)]))
+    return _build(form, iter([_lane_of(value, i, trace) for i, value in enumerate(leaves)]))
+
+
+def _lane_of(value: Any, i: int, trace: Trace) -> Lane:
+    return trace.arrays.of_element(value, i) if isinstance(value, np.ndarray) else Lane(value, i, trace)
 
 
 def _build(form: Form, leaves: Any) -> Any:

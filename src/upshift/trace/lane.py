@@ -1,4 +1,4 @@
-"""Lane values: an element's true number, which remembers how it was made. Every way out of one is a guard."""
+"""Lane values: an element's true number or array, which remembers how it was made. Every way out is a guard."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Lane:
         return self._up_trace.record_ufunc(ufunc, method, args, keywords)
 
     def __array_function__(self, fn: Callable[..., Any], types: Any, args: Any, keywords: Any) -> Any:
-        return self._up_trace.call_plain(fn, args, keywords)
+        return self._up_trace.arrays.call(fn, args, keywords)
 
     def __copy__(self) -> Lane:
         return self
@@ -143,29 +143,108 @@ for _name in ("neg", "pos", "invert", "abs"):
 setattr(Lane, "__pow__", _power)  # noqa: B010 - a type checker takes `Lane.__pow__ =` for arithmetic
 
 
-class Captured(Lane):
-    """A captured array: the same for all lanes, read through steps, so that a write between two calls is seen."""
+class Storage:
+    """The memory behind lane arrays: which value it holds now, and how often it was written to."""
 
-    __slots__ = ()
+    __slots__ = ("captured", "id", "uniform", "value", "version")
+
+    def __init__(self, value: Any, id: int, uniform: bool, captured: bool = False) -> None:
+        self.value, self.id, self.uniform, self.captured = value, id, uniform, captured
+        self.version = 0
+
+
+class LaneArray(Lane):
+    """An array of one element, or a view of one: it knows its storage, and by which calls it is seen from there.
+
+    The value is a real array, so that a write through any view is seen through all; after a write a view is read anew.
+    """
+
+    __slots__ = ("_up_at", "_up_key", "_up_path", "_up_storage")
+
+    def __init__(self, value: Any, trace: Any, storage: Storage, path: Any = (), id: int = 0) -> None:
+        self._up_value, self._up_trace, self._up_storage, self._up_path = value, trace, storage, path
+        self._up_key, self._up_at = id, storage.version
+
+    @property
+    def _up_id(self) -> int:  # type: ignore[override]
+        storage = self._up_storage
+        if self._up_path == ():
+            return storage.id
+        if self._up_at != storage.version:
+            self._up_key, self._up_at = self._up_trace.arrays.read_again(self), storage.version
+        return self._up_key
+
+    @property
+    def _up_uniform(self) -> bool:  # type: ignore[override]
+        return self._up_storage.uniform
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_up_"):
+            raise AttributeError(name)
+        return self._up_trace.arrays.attribute(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_up_"):
+            object.__setattr__(self, name, value)
+        else:
+            self._up_trace.arrays.set_attribute(self, name, value)
+
+    def __hash__(self) -> int:
+        return hash(self._up_value)  # raises, as arrays do
 
     def __getitem__(self, key: Any) -> Any:
-        return self._up_trace.record_item(self, key)
+        return self._up_trace.arrays.get_item(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._up_trace.refuse_write("writes into a captured array")
+        self._up_trace.arrays.set_item(self, key, value)
 
     def __len__(self) -> int:
-        return int(self._up_trace.record(len, (self,)))
+        return len(self._up_value)
 
     def __iter__(self) -> Iterator[Any]:
-        for i in range(len(self)):
+        for i in range(len(self._up_value)):
             yield self[i]
 
     def __contains__(self, item: object) -> bool:
-        return any(item == mine for mine in self)
+        found: Any = self == item
+        return bool(found.any())
+
+    def __bool__(self) -> bool:
+        return bool(self._up_trace.arrays.truth(self))
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        operator.index(self._up_value)
+        return operator.index(self.item())
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
 
 
-LANES = (Lane, Captured)
+def _in_place(fn: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        return self._up_trace.arrays.in_place(fn, self, other)
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor",
+              "matmul"):  # fmt: skip
+    setattr(LaneArray, f"__i{_name.rstrip('_')}__", _in_place(getattr(operator, _name)))
+
+
+LANES = (Lane, LaneArray)
 
 
 def is_lane(value: object) -> bool:

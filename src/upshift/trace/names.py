@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..columns.forms import Form
+
 
 class Names(dict[str, Any]):
     """The globals of a traced copy: looked up in the real ones on first use, and noted as captured."""
@@ -46,3 +48,51 @@ class Call:
 
 def call_of(name: str, calls: bool) -> Call:
     return Call.made.setdefault((name, calls), Call(name, calls))
+
+
+class Applied:
+    """A call with its arguments laid out flat: the nesting is the call's, the leaves are the step's arguments."""
+
+    made: ClassVar[dict[tuple[Any, Form], Applied]] = {}
+    __module__ = "builtins"
+
+    def __init__(self, fn: Callable[..., Any], form: Form) -> None:
+        self.fn, self.form = fn, form
+        self.__name__ = self.__qualname__ = getattr(fn, "__name__", type(fn).__name__)
+
+    @classmethod
+    def of(cls, fn: Callable[..., Any], form: Form) -> Any:
+        """The call; the function itself where its arguments are flat."""
+        positional, named = form.children
+        if not named.children and all(child.cls is None for child in positional.children):
+            return fn
+        try:
+            return cls.made.setdefault((fn, form), cls(fn, form))
+        except TypeError:
+            return cls(fn, form)
+
+    def __call__(self, *leaves: Any) -> Any:
+        args, keywords = self.form.build(iter(leaves))
+        return self.fn(*args, **keywords)
+
+
+class UfuncMethod:
+    """`np.add.reduce` and its like; one of each exists, so that steps can be compared."""
+
+    made: ClassVar[dict[tuple[Any, str], UfuncMethod]] = {}
+    __module__ = "builtins"
+
+    def __init__(self, ufunc: Any, method: str) -> None:
+        self.ufunc, self.method = ufunc, method
+        self.__name__ = self.__qualname__ = f"{ufunc.__name__}.{method}"
+
+    @classmethod
+    def of(cls, ufunc: Any, method: str) -> UfuncMethod:
+        return cls.made.setdefault((ufunc, method), cls(ufunc, method))
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if self.method == "at":
+            out = args[0].copy()
+            self.ufunc.at(out, *args[1:], **keywords)
+            return out
+        return getattr(self.ufunc, self.method)(*args, **keywords)

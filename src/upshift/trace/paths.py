@@ -119,5 +119,5 @@ def holds(capture: Any, roots: Roots) -> tuple[bool, Any]:
 
 def _is_kind(value: Any, expected: Any) -> bool:
     if isinstance(expected, tuple):
-        return isinstance(value, np.ndarray) and (value.dtype, value.ndim) == expected
+        return isinstance(value, np.ndarray) and (value.dtype, value.shape) == expected
     return kind_of(value) is expected and (type(value) is not int or fits_int64(value))

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..columns.forms import Form, flatten
-from ..columns.kinds import BOOL, Kind, fits_int64, kind_of
+from ..columns.kinds import BOOL, Kind, fits_int64, kind_of, kind_of_value
 from ..errors import Leave, OverBudget, Signal, Untraceable
 from ..rules import Op, guards, lane_by_lane, lower
 from ..rules.conversions import conjugate, imag_part, larger, real_part, smaller, weak_cast
 from ..rules.operators import COMPARISONS, OPERATORS
 from ..rules.predicates import TRUE, Predicate
-from .lane import LANES, Captured, Lane, is_lane
+from .arrays import Arrays
+from .lane import LANES, Lane, LaneArray, is_lane
 from .names import call_of, user_line
 from .tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
 
@@ -23,11 +24,6 @@ _MEETS_NUMPY = frozenset((*OPERATORS, smaller, larger))
 _COUNTS_BOOLS = frozenset(OPERATORS) - frozenset(COMPARISONS)
 _LOGICAL = frozenset((operator.and_, operator.or_, operator.xor))
 _NUMBERS = (int, float, complex, np.generic)  # bool is an int
-_PURE_ARRAY_METHODS = frozenset(
-    "all any argmax argmin astype clip conj conjugate copy cumprod cumsum diagonal dot flatten item max mean min "
-    "nonzero prod ptp ravel repeat reshape round searchsorted squeeze std sum swapaxes take tobytes tolist trace "
-    "transpose var".split()
-)
 
 
 class Trace:
@@ -52,15 +48,16 @@ class Trace:
         self.held: dict[Any, Any] = {}
         self.watched: list[tuple[Any, Any]] = []
         self.captures: dict[Any, Any] = {}
+        self.arrays = Arrays(self)
 
     # ---- what lane values call
 
     def record_operator(self, fn: Callable[..., Any], a: Any, b: Any) -> Any:
+        if type(a) is LaneArray or type(b) is LaneArray or type(a) is np.ndarray or type(b) is np.ndarray:
+            return self._array_operator(fn, a, b)
         other = b if is_lane(a) else a
         if not is_lane(other) and not isinstance(other, _NUMBERS):
             lane = a if is_lane(a) else b
-            if isinstance(other, np.ndarray):
-                return self.call_plain(fn, (a, b), {})
             if not isinstance(lane._up_value, np.generic):
                 return NotImplemented
             if other is None or isinstance(other, str | bytes):
@@ -68,18 +65,27 @@ class Trace:
             return self.call_plain(fn, (a, b), {}) if isinstance(other, list | tuple) else NotImplemented
         return self.record(fn, (a, b))
 
+    def _array_operator(self, fn: Callable[..., Any], a: Any, b: Any) -> Any:
+        if isinstance(a, list | tuple) or isinstance(b, list | tuple):
+            a = self.arrays.call(np.asarray, (a,), {}) if isinstance(a, list | tuple) else a
+            b = self.arrays.call(np.asarray, (b,), {}) if isinstance(b, list | tuple) else b
+        for side in (a, b):
+            if not is_lane(side) and not isinstance(side, (*_NUMBERS, np.ndarray)):
+                if side is None or isinstance(side, str | bytes):
+                    return self.arrays.call(fn, (a, b), {})
+                return NotImplemented
+        return self.arrays.call(fn, (a, b), {})
+
     def record(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """The call's true value, as a lane value where it is a number."""
         self._alive()
         uniform = pinned = True
-        captured = False
         for a in args:
             if type(a) in LANES:
+                if type(a) is LaneArray:
+                    return self.arrays.call(fn, args, {})
                 uniform &= a._up_uniform
                 pinned &= a._up_id in self.pinned
-                captured |= type(a) is Captured
-        if captured and not uniform:
-            return self.call_plain(fn, args, {})
         if pinned:
             return fn(*(self._value(a) for a in args))
         key = (fn, tuple([a._up_id if type(a) in LANES else Const(a) for a in args]))
@@ -93,35 +99,22 @@ class Trace:
 
     def record_ufunc(self, ufunc: np.ufunc, method: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         plain = method == "__call__" and not keywords and ufunc.nout == 1
-        if plain and all(is_lane(a) or isinstance(a, _NUMBERS) for a in args):
+        if plain and all(type(a) is Lane or isinstance(a, _NUMBERS) for a in args):
             return self.record(ufunc, args)
-        if any(type(a) is Captured for a in keywords.get("out") or ()):
-            self.refuse_write("writes into a captured array")
-        return self.call_plain(getattr(ufunc, method), args, keywords)
+        return self.arrays.ufunc(ufunc, method, args, dict(keywords))
 
     def record_attribute(self, lane: Lane, name: str, found: Any) -> Any:
-        array = type(lane) is Captured
         if not callable(found):
             fn = {"real": real_part, "imag": imag_part}.get(name) or call_of(name, False)
             return self.record(fn, (lane,))
-        if array and name not in _PURE_ARRAY_METHODS:
-            raise Untraceable(f"calls .{name}() of a captured array", where=user_line())
         fn = conjugate if name in ("conjugate", "conj") else call_of(name, True)
 
         def method(*args: Any, **keywords: Any) -> Any:
-            if keywords or (array and any(is_lane(a) and not a._up_uniform for a in args)):
+            if keywords:
                 return self.call_plain(fn, (lane, *args), keywords)
             return self.record(fn, (lane, *args))
 
         return method
-
-    def record_item(self, array: Captured, key: Any) -> Any:
-        """`array[key]`: read once where the key is no lane value, gathered for all lanes where it is an int."""
-        keys = key if type(key) is tuple else (key,)
-        if not any(is_lane(k) and not k._up_uniform for k in keys):
-            return self.record(operator.getitem, (array, key))
-        pinned = tuple(self.pin(k) if is_lane(k) else k for k in keys)
-        return self.record(operator.getitem, (array, pinned if type(key) is tuple else pinned[0]))
 
     def call_plain(self, fn: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A call with no rule at all: every lane value in it is guarded by its value, then Python does it."""
@@ -152,10 +145,7 @@ class Trace:
         if lane._up_id in self.pinned:
             return bool(value)
         if not isinstance(value, bool | np.bool_):
-            if isinstance(value, np.ndarray):
-                truth = self.record(bool, (lane,))
-            else:
-                truth = self._known_step(TRUE, bool, (lane,), bool(value), BOOL)
+            truth = self._known_step(TRUE, bool, (lane,), bool(value), BOOL)
             return self.decide_truth(truth) if is_lane(truth) else bool(truth)
         if lane._up_id not in self.truths:
             self.truths[lane._up_id] = bool(value)
@@ -166,8 +156,8 @@ class Trace:
         """The lane's value, guarded: the trace goes on for lanes that hold the same."""
         self._alive()
         value = lane._up_value
-        if isinstance(value, np.ndarray):
-            raise Untraceable("hands a captured array to code that Upshift cannot see into", where=user_line())
+        if type(lane) is LaneArray:
+            return self.arrays.pin(lane)
         if lane._up_id not in self.pinned:
             self.pinned.add(lane._up_id)
             self._decide(lane._up_id, "value", value_key(value), kind_of(value))
@@ -240,12 +230,12 @@ class Trace:
         except Exception:
             self._plain(args)  # it raises for these captured values, and may not for others
             raise
-        if kind_of(value) is None and not isinstance(value, np.ndarray):
+        if kind_of(value) is None:
             raise Untraceable(f"makes a {type(value).__name__} from captured values", where=user_line())
         if type(value) is int and not fits_int64(value):
             raise Untraceable("makes an int beyond 64 bits from captured values", where=user_line())
         out = self._write(fn, args, tuple(kind_of(self._value(a)) for a in args), kind_of(value), None)
-        return (Captured if isinstance(value, np.ndarray) else Lane)(value, out, self, uniform=True)
+        return Lane(value, out, self, uniform=True)
 
     def _known_step(self, op: Op, fn: Callable[..., Any], args: tuple[Any, ...], value: Any, kind: Kind) -> Lane:
         key = (fn, tuple(a._up_id if is_lane(a) else Const(a) for a in args))
@@ -306,7 +296,7 @@ class Trace:
             op = make((k,), kind)
             value = plain(a._up_value)
             cast[i] = Lane(value, self._write(plain, (a,), (k,), kind, op), self)
-        return tuple(cast), tuple(kind_of(self._value(a)) for a in cast)
+        return tuple(cast), tuple(kind_of_value(self._value(a)) for a in cast)
 
     def _write(
         self,
@@ -342,10 +332,8 @@ class Trace:
         form, leaves = flatten(result)
         refs: list[Ref] = []
         for leaf in leaves:
-            if type(leaf) is Captured:
-                raise Untraceable("returns a captured array")
             refs.append(leaf._up_id if is_lane(leaf) else Const(_returnable(leaf)))
-        kinds = tuple(kind_of(self._value(leaf)) for leaf in leaves)
+        kinds = tuple(kind_of_value(self._value(leaf)) for leaf in leaves)
         self._close(Leaf(_original(form), tuple(refs), kinds))
 
     def fail(self, error: Exception) -> None:

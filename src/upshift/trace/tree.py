@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..columns.forms import Form
 from ..columns.inputs import Lanes
 from ..columns.kinds import Kind
 from ..rules import Op, lane_by_lane
+from ..rules.arrays import ArrayOp
 from ..rules.blur import EDGES, SPREAD
 
 
@@ -30,8 +32,10 @@ class Const:
         a, b = self.value, other.value
         if a is b:
             return True
-        if type(a) is not type(b) or isinstance(a, np.ndarray):
+        if type(a) is not type(b):
             return False
+        if isinstance(a, np.ndarray):
+            return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())  # type: ignore
         return repr(a) == repr(b) if isinstance(a, float | complex | np.inexact) else bool(a == b)
 
     def __hash__(self) -> int:
@@ -71,8 +75,16 @@ class Step:
         if not self.op.close:
             return self.op
         if self._exact is None:
-            self._exact = lane_by_lane(self.fn, self.kinds, self.kind)
+            if isinstance(self.op, ArrayOp):
+                self._exact = replace(self.op, run=lambda *args: None, close=False)
+            else:
+                self._exact = lane_by_lane(self.fn, self.kinds, self.kind)
         return self._exact
+
+    @property
+    def of_arrays(self) -> bool:
+        """Whether it works on arrays, or makes them."""
+        return any(k is not None and (k.shape is not None or k.dtype == object) for k in (self.kind, *self.kinds))
 
 
 @dataclass(slots=True)
@@ -154,7 +166,7 @@ class Node:
             needs.discard(step.out)
             ids = [ref for ref in step.refs if isinstance(ref, int)]
             needs.update(ids)
-            _look_back(step, ids, decisive, sharp)
+            _look_back(step, ids, decisive, sharp, firm)
             if step.op is not None and (step.op.cuts or (step.out in firm and not step.op.soft)):
                 firm.update(ids)
         below = [child.weight for child in self.children()]
@@ -171,10 +183,17 @@ class Node:
         return before is not None and before != self.exact
 
 
-def _look_back(step: Step, ids: list[int], decisive: set[int], sharp: set[int]) -> None:
-    """What a step's arguments must be, from what hangs on its result and what it does."""
+def _look_back(step: Step, ids: list[int], decisive: set[int], sharp: set[int], firm: set[int]) -> None:
+    """What a step's arguments must be, from what hangs on its result and what it does.
+
+    No error bounds are carried through arrays: where a decision hangs on one, it must be the loop's very bits.
+    """
     if step.op is None:
         return  # of captured values, by Python: as exact as can be
+    if step.of_arrays:
+        if step.op.cuts or step.out in firm or step.out in sharp:
+            sharp.update((step.out, *ids))
+        return
     if step.op.cuts:
         (decisive if step.op.name in EDGES else sharp).update(ids)
     elif step.out in sharp and not step.op.soft:
@@ -197,6 +216,12 @@ class Tree:
         self.young = True
         self.trusted = False
         self.lock = threading.RLock()
+
+    def chunk(self, lanes: int, bytes: int) -> int:
+        """How many lanes at a time: as many as told, unless arrays make their columns larger than told."""
+        kinds = [*self.kinds, *(step.kind for node in self.nodes() for step in node.steps)]
+        sizes = [k.dtype.itemsize * math.prod(k.shape) for k in kinds if k is not None and k.shape]
+        return max(min(lanes, bytes // max(*sizes, 1)), 1) if sizes else lanes
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, parents first."""

@@ -1,0 +1,69 @@
+"""One row per NumPy function of arrays: importing this fills the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...columns.forms import Form
+from ...columns.kinds import Kind
+from ..op import Op
+from . import elementwise, indexing, products, reductions, shaping, sorting
+from .call import ARRAYS, Called, NoRule, Row, Slot
+from .elementwise import is_ufunc_on_lanes
+from .indexing import Put, Seen
+from .op import ArrayOp, each_lane, flat_results
+from .reductions import ufunc_reduce
+
+__all__ = [
+    "ARRAYS", "ArrayOp", "Put", "Row", "Seen", "Slot", "each_lane", "elementwise", "flat_results", "indexing",
+    "lower_call", "products", "reductions", "row_of", "shaping", "sorting",
+]  # fmt: skip
+
+_REDUCE = Row(np.add.reduce, ufunc_reduce, warns=True)
+
+
+def row_of(fn: Callable[..., Any]) -> Row | None:
+    """The row for a function; None where it has none."""
+    if isinstance(fn, Put):
+        return ARRAYS[Put]
+    if getattr(fn, "method", None) in ("reduce", "accumulate"):
+        return _REDUCE
+    try:
+        return ARRAYS.get(fn)
+    except TypeError:  # unhashable
+        return None
+
+
+def lower_call(
+    fn: Callable[..., Any],
+    form: Form,
+    leaves: tuple[Any, ...],
+    plain: Callable[..., Any],
+    makes: tuple[Kind, ...],
+    several: bool,
+) -> Op | None:
+    """The Op for a call on arrays by its row; None where there is none for these arguments."""
+    found = row_of(fn)
+    if found is None:
+        return None
+    called = Called(fn, form, leaves, None if several else makes[0])
+    name = getattr(fn, "__name__", "call")
+    ufunc = is_ufunc_on_lanes(called)
+    kind = makes[0]
+    if ufunc is not None and kind.shape is not None:
+        return Op(ufunc.__name__, ufunc, f"np.{ufunc.__name__}({{*}})", warns=True)
+    try:
+        run = found.rule(called)
+    except (NoRule, TypeError, ValueError, KeyError):
+        run = None
+    if run is None:
+        return None
+    lanes = tuple(isinstance(leaf, Slot) and leaf.lane for leaf in leaves)
+    kinds = tuple(leaf.kind if isinstance(leaf, Slot) else None for leaf in leaves)
+    return ArrayOp(
+        name, run, "", close=found.close, warns=found.warns, plain=plain, lanes=lanes, kinds=kinds, makes=makes,
+        several=several, updates=isinstance(fn, Put),
+    )  # fmt: skip

@@ -1,0 +1,117 @@
+"""Calls whose results are known only when made: one call for every lane, then lanes of one kind go together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...columns.kinds import Column, Kind, kind_of_value
+from ..op import Op, Span, Spans
+from .op import flat_results
+
+AS_MADE = Kind("made", np.dtype(object), False)
+"""The kind of columns that hold results as they were made."""
+_SEEN: dict[Any, int] = {}
+
+
+def signature_of(value: Any) -> int:
+    """A number for the kinds that a call made, the same for the same kinds."""
+    key = (
+        type(value) if isinstance(value, list | tuple) else None,
+        tuple(kind_of_value(one) for one in flat_results(value)),
+    )
+    return _SEEN.setdefault(key, len(_SEEN))
+
+
+def _objects(results: list[Any]) -> Column:
+    out = np.empty(len(results), object)
+    for i, result in enumerate(results):
+        out[i] = result
+    return out
+
+
+SIGNATURES = Op("signature", lambda made: np.array([signature_of(one) for one in made], np.int64), "", cuts=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Each(Op):
+    """The plain call for every lane; lanes that raise leave."""
+
+    lanes: tuple[bool, ...] = ()
+    kinds: tuple[Kind | None, ...] = ()
+
+    simple = False
+
+    @classmethod
+    def of(cls, plain: Callable[..., Any], lanes: tuple[bool, ...], kinds: tuple[Kind | None, ...]) -> Each:
+        return cls(getattr(plain, "__name__", "call"), plain, "", lanes=lanes, kinds=kinds, warns=False)
+
+    def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
+        n = next(len(arg) for arg, lane in zip(args, self.lanes, strict=True) if lane)
+        columns = [
+            kind.scalars(arg) if lane and kind is not None else None
+            for arg, lane, kind in zip(args, self.lanes, self.kinds, strict=True)
+        ]
+        results, leave = [], np.zeros(n, bool)
+        for i in range(n):
+            row = [arg if column is None else column[i] for arg, column in zip(args, columns, strict=True)]
+            try:
+                results.append(self.run(*row))
+            except Exception:  # of a pure function: the plain function will raise it
+                results.append(None)
+                leave[i] = True
+        return _objects(results), leave if leave.any() else None, None
+
+
+class Unpack:
+    """Results as they were made, all of one kind, as columns."""
+
+    made: ClassVar[dict[Kind, Unpack]] = {}
+    __module__ = "builtins"
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.__name__ = self.__qualname__ = "unpack"
+        self.op = Op("unpack", self._columns, "")
+
+    @classmethod
+    def of(cls, kind: Kind) -> Unpack:
+        return cls.made.setdefault(kind, cls(kind))
+
+    def __call__(self, value: Any) -> Any:
+        return value
+
+    def _columns(self, made: Column) -> Any:
+        if self.kind.parts is None:
+            return _stacked(list(made), self.kind)
+        rows = [flat_results(one) for one in made]
+        return tuple(_stacked([row[j] for row in rows], kind) for j, kind in enumerate(self.kind.parts))
+
+
+def _stacked(results: list[Any], kind: Kind) -> Column:
+    out = np.empty((len(results), *kind.lane_shape), kind.dtype)
+    for i, one in enumerate(results):
+        out[i] = one
+    return out
+
+
+class Item:
+    """One of several arrays that a call made."""
+
+    made: ClassVar[dict[int, Item]] = {}
+    __module__ = "builtins"
+
+    def __init__(self, j: int) -> None:
+        self.j = j
+        self.__name__ = self.__qualname__ = f"item_{j}"
+        self.op = Op("item", lambda columns: columns[j], "")
+
+    @classmethod
+    def of(cls, j: int) -> Item:
+        return cls.made.setdefault(j, cls(j))
+
+    def __call__(self, value: Any) -> Any:
+        return flat_results(value)[self.j]

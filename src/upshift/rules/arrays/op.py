@@ -1,0 +1,91 @@
+"""A rule's run as an Op: what it makes is looked at, and where it is not what the plain call makes, that is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...columns.kinds import Column, Kind, kind_of_value
+from ..op import Op, Span, Spans
+
+Made = tuple[Kind, ...]
+"""The kinds of what a call makes: one, or several for a call that makes several arrays."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayOp(Op):
+    """A call on arrays, for all lanes. `plain` is the call for one lane; `lanes` tells which arguments are columns."""
+
+    plain: Callable[..., Any] = max
+    lanes: tuple[bool, ...] = ()
+    kinds: tuple[Kind | None, ...] = ()
+    makes: Made = ()
+    several: bool = False
+    updates: bool = False
+    """Whether it gives back its first argument, changed; which may be done in place when nobody else looks at it."""
+    calls: list[int] = field(default_factory=lambda: [0])
+    """How often the plain call had to be made for every lane, for tests."""
+
+    simple = False
+
+    def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
+        n = next(len(arg) for arg, lane in zip(args, self.lanes, strict=True) if lane)
+        try:
+            out = self.run(*args)
+        except Exception:  # a lane that raises, or arguments that are none of the rule's: found out lane by lane
+            out = None
+        if self.fits(out, n):
+            return out, None, None
+        self.calls[0] += 1
+        made, leave = each_lane(self.plain, args, self.lanes, self.kinds, self.makes, n)
+        return (made if self.several else made[0]), leave, None
+
+    def fits(self, out: Any, n: int) -> bool:
+        found = out if self.several else (out,)
+        if out is None or len(found) != len(self.makes):
+            return False
+        return all(
+            type(column) is np.ndarray and column.dtype == kind.dtype and column.shape == (n, *kind.lane_shape)
+            for column, kind in zip(found, self.makes, strict=True)
+        )
+
+
+def each_lane(
+    fn: Callable[..., Any],
+    args: list[Any],
+    lanes: tuple[bool, ...],
+    kinds: tuple[Kind | None, ...],
+    makes: Made,
+    n: int,
+) -> tuple[tuple[Column, ...], Column | None]:
+    """The plain call for every lane, and a mask of the lanes where it raised or made something of another kind."""
+    columns = [
+        kind.scalars(arg) if lane and kind is not None else None
+        for arg, lane, kind in zip(args, lanes, kinds, strict=True)
+    ]
+    outs = tuple(np.zeros((n, *kind.lane_shape), kind.dtype) for kind in makes)
+    leave = np.zeros(n, bool)
+    for i in range(n):
+        row = [arg if column is None else column[i] for arg, column in zip(args, columns, strict=True)]
+        try:
+            result = fn(*row)
+            found = flat_results(result)
+            fits = len(found) == len(makes) and all(kind_of_value(r) is k for r, k in zip(found, makes, strict=True))
+        except Exception:
+            fits = False
+        if not fits:
+            leave[i] = True
+            continue
+        for out, one in zip(outs, found, strict=True):
+            out[i] = one
+    return outs, leave if leave.any() else None
+
+
+def flat_results(result: Any) -> list[Any]:
+    """What a call made: its arrays in order."""
+    if isinstance(result, list | tuple):
+        return [leaf for item in result for leaf in flat_results(item)]
+    return [result]
