@@ -159,6 +159,8 @@ def shorten(value: Any, limit: int = 300) -> str:
 
 def image(x: Any) -> Any:
     """What a column holds, to see whether a call changed it."""
+    if isinstance(x, list) and x and isinstance(x[0], np.ndarray):
+        return [image(one) for one in x]
     if isinstance(x, np.ndarray):
         return (str(x.dtype), x.shape, repr(x.tolist()) if x.dtype.hasobject else x.tobytes())
     return None

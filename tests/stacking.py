@@ -58,8 +58,9 @@ def outcomes(f: Callable[..., Any], columns: tuple[Any, ...], shared: dict[str, 
     """One entry per element: a result, or the exception in a `Raised`."""
     found = []
     for element in zip(*(elements(column) for column in columns)):
-        try:
-            found.append(f(*element, **shared))
+        try:  # the caller's arrays are never changed: a function that writes gets a copy
+            own = [e.copy(order="K") if isinstance(e, np.ndarray) else e for e in element]
+            found.append(f(*own, **shared))
         except Exception as error:
             found.append(Raised(error))
     return found

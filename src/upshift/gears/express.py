@@ -17,11 +17,11 @@ import numpy as np
 from ..columns.forms import Form, flatten
 from ..columns.kinds import Column, Kind, fits_int64, kind_of, kind_of_value
 from ..config import settings
-from ..rules.arrays import flat_results
+from ..rules.arrays import ArrayOp, flat_results
 from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
 from ..trace import Const, Guard, Leaf, Node, Ref, Tree
 from ..trace.paths import Roots, holds
-from .chunks import CHUNK, THREADS_PAY_SECONDS, chunks_of, side_by_side
+from .chunks import CHUNK, CHUNK_BYTES, THREADS_PAY_SECONDS, chunks_of, side_by_side
 from .program import Care, Instruction, program_of
 
 MISS = object()
@@ -50,7 +50,7 @@ class _Writer:
 def express_of(tree: Tree) -> Express | None:
     """The one path of a tree as a function; None where there are more, or it needs the walk."""
     nodes = _single_path(tree)
-    if nodes is None or any(kind.shape is not None for kind in tree.kinds):
+    if nodes is None:
         return None
     leaf = nodes[-1].end
     assert isinstance(leaf, Leaf)
@@ -58,6 +58,7 @@ def express_of(tree: Tree) -> Express | None:
     made = {i.out for i in instructions if i.op is not None}
     plain = all(isinstance(ref, int) and ref in made for ref in leaf.refs) and _is_array_form(leaf.form)
     plain = plain and len(set(leaf.refs)) == len(leaf.refs)  # else two results would share their memory
+    plain = plain and not any(isinstance(i.op, ArrayOp) and i.op.updates for i in instructions)
     if not plain:
         return None
     writer = _Writer()
@@ -245,6 +246,10 @@ class Express:
         self.tree, self.paths, self.captures = tree, tree.paths, len(tree.captures)
         self.run, self.bind = run, binder_of(tree)
         self.dtypes = [kind.dtype for kind in tree.kinds]
+        shapes = [kind.lane_shape for kind in tree.kinds]
+        self.shapes = shapes if any(shapes) else None
+        """Of elements; None where all are numbers."""
+        self.chunk = tree.chunk(CHUNK, CHUNK_BYTES)
         self.form, self.kinds = leaf.form, leaf.kinds
         self.made = [kind.dtype for kind in leaf.kinds if kind is not None]
         self.steps = sum(len(node.steps) for node in tree.nodes())
@@ -260,7 +265,7 @@ class Express:
         if captured is MISS or self.tree.paths != self.paths or len(self.tree.captures) != self.captures:
             self.misses += 1
             return MISS
-        small = self.steps == 1 or len(columns[0]) <= CHUNK
+        small = len(columns[0]) <= self.chunk or (self.steps == 1 and self.shapes is None)
         try:
             made = self._at_once(f, captured, columns) if small else self._in_chunks(f, captured, columns)
         except (_Flagged, ArithmeticError, TypeError, ValueError):
@@ -285,7 +290,7 @@ class Express:
     def _in_chunks(self, f: Any, captured: tuple[Any, ...], columns: tuple[Column, ...]) -> Any:
         """All lanes, chunk by chunk, each written where it belongs; on threads where that pays."""
         n = len(columns[0])
-        outs = tuple(np.empty(n, dtype) for dtype in self.made)
+        outs = tuple(np.empty((n, *kind.lane_shape), kind.dtype) for kind in self.kinds if kind is not None)
         single = outs[0] if len(outs) == 1 else None
         inexact: list[Column] = []
 
@@ -304,7 +309,7 @@ class Express:
 
         threads = settings().num_threads if n * self.rate > THREADS_PAY_SECONDS else 1
         began = time.perf_counter()
-        side_by_side(work, chunks_of(0, n, CHUNK, threads), threads)
+        side_by_side(work, chunks_of(0, n, self.chunk, threads), threads)
         if threads == 1:
             self.rate = (time.perf_counter() - began) / n
         return outs if not inexact or self._mended(f, columns, outs, np.concatenate(inexact)) else MISS

@@ -14,7 +14,7 @@ from ..columns.inputs import Lanes
 from ..columns.kinds import Column, fits_int64
 from ..errors import Untraceable
 from ..rules import Op, lane_by_lane
-from ..rules.arrays import ArrayOp
+from ..rules.arrays import ArrayOp, NoRule
 from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
 from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Ref, Tree, grow, value_key
@@ -178,8 +178,9 @@ class Chunk:
             leave = None
             self.flagged = False
             try:
-                if instruction.updates and self._is_alone(instruction, args, values):
-                    out = op.run(*args, own=True)
+                out = self._in_place(instruction, args, values) if instruction.updates else None
+                if out is not None:
+                    pass
                 elif not op.simple:
                     out, leave, span = op.over(args, self._spans_of(instruction, args, spans))
                     if span is not None:
@@ -223,6 +224,16 @@ class Chunk:
             "call", _no_rule, "", plain=step.fn, lanes=lanes, kinds=step.kinds, makes=(step.kind,))  # fmt: skip
         node.program = None
         return step.op
+
+    def _in_place(self, instruction: Instruction, args: list[Any], values: dict[int, Any]) -> Any:
+        """A write into memory that nobody else looks at; None where it is not, or NumPy refuses before it writes."""
+        assert instruction.op is not None
+        if not self._is_alone(instruction, args, values):
+            return None
+        try:
+            return instruction.op.run(*args, own=True)
+        except (NoRule, LookupError, TypeError, ValueError):
+            return None
 
     def _is_alone(self, instruction: Instruction, args: list[Any], values: dict[int, Any]) -> bool:
         """Whether nobody but this step looks at the memory of its first argument."""

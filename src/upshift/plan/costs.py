@@ -71,7 +71,8 @@ class Function(Protocol):
 class Costs:
     """What is known of one function on one kind of elements."""
 
-    loop_rate: float = 0.0
+    call_rate: float = 0.0
+    stack_rate: float = 0.0
     loop_spent: float = 0.0
     invested: float = 0.0
     batched: Line = field(default_factory=Line)
@@ -83,14 +84,18 @@ class Costs:
         if not invested or self.dear > 3:
             self.batched.add(n, seconds)
 
+    @property
+    def loop_rate(self) -> float:
+        """Seconds that the loop takes for one element, and to put its result with the others."""
+        return self.call_rate + self.stack_rate
+
     def add_loop(self, n: int, seconds: float) -> None:
         self.loop_spent += seconds
-        rate = seconds / n
-        if not self.loop_rate:
-            self.loop_rate = rate
-        else:
-            share = 0.8 if rate < self.loop_rate else 0.1
-            self.loop_rate += share * (rate - self.loop_rate)
+        self.call_rate = _nearer(self.call_rate, seconds / n)
+
+    def add_stack(self, n: int, seconds: float) -> None:
+        """Results of the loop were put together. It matters where they are arrays."""
+        self.stack_rate = _nearer(self.stack_rate, seconds / n)
 
     def worth_tracing(self, remaining: int, function: Function) -> bool:
         """Ski rental: either what is left of this call pays for a trace, or the loop has already cost as much as one.
@@ -115,3 +120,8 @@ class Costs:
     def batched_seconds(self, n: int) -> float | None:
         """What the numpy gear is expected to take."""
         return self.batched.predict(n, self.loop_rate)
+
+
+def _nearer(rate: float, seen: float) -> float:
+    """Times are noisy upwards only, so a faster sample counts more than a slower one."""
+    return rate + (0.8 if seen < rate else 0.1) * (seen - rate) if rate else seen

@@ -95,6 +95,8 @@ class Known:
         try:
             if [column.dtype for column in columns] != express.dtypes:
                 return MISS
+            if express.shapes is not None and [column.shape[1:] for column in columns] != express.shapes:
+                return MISS
         except AttributeError:  # a list
             return MISS
         if self.timed >= TIMED:

@@ -59,7 +59,13 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
             known.set_quick()
             return result
     results = _prefix(job, known, on_error)
-    result = _rest(job, known, on_error, results) if len(results) < job.n else _stacked(results, on_error)
+    if len(results) < job.n:
+        result = _rest(job, known, on_error, results)
+    else:
+        began = time.perf_counter()
+        result = _stacked(results, on_error)
+        if known.of_arrays:
+            known.costs.add_stack(job.n, time.perf_counter() - began)
     known.set_quick()
     return result
 

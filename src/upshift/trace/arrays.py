@@ -8,6 +8,7 @@ of writes, and a gear may do in place what nobody else looks at.
 from __future__ import annotations
 
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from ..errors import Untraceable
 from ..rules.arrays import Put, Seen, Slot, flat_results, lower_call
 from ..rules.arrays.dynamic import AS_MADE, SIGNATURES, Each, Item, Unpack, signature_of
 from ..rules.arrays.elementwise import OPERATORS
+from ..rules.arrays.more import distinct
 from ..rules.conversions import larger, smaller
 from .lane import Lane, LaneArray, Storage, is_lane
 from .names import Applied, UfuncMethod, user_line
@@ -98,6 +100,8 @@ class Arrays:
             kinds = tuple(kind_of_value(true(a)) for a in args)
             args, _ = self.trace._cast_weak(fn, args, kinds)
         form, leaves = flatten((args, keywords))
+        if any(_is_python_function(leaf) for leaf in leaves):
+            raise Untraceable(f"gives a function to {getattr(fn, '__name__', fn)}", where=user_line())
         plain = Applied.of(fn, form)
         lanes = [leaf for leaf in leaves if is_lane(leaf)]
         try:
@@ -183,7 +187,8 @@ class Arrays:
     def _pick(self, bundle: int, value: Any, j: int, one: Any, uniform: bool) -> int:
         item = Item.of(j)
         held = Lane(value, bundle, self.trace, uniform)
-        return int(self.trace._write(item, (held,), (None,), kind_of_value(one), None if uniform else item.op))
+        kind = bundle_kind(tuple(map(kind_of_value, flat_results(value))))
+        return int(self.trace._write(item, (held,), (kind,), kind_of_value(one), None if uniform else item.op))
 
     # ---- reading and writing parts
 
@@ -425,6 +430,11 @@ def _has_lanes(value: Any) -> bool:
     return is_lane(value)
 
 
+def _is_python_function(leaf: Any) -> bool:
+    """Whether this would be called by code that Upshift cannot see into."""
+    return isinstance(leaf, types.FunctionType | types.MethodType | types.LambdaType)
+
+
 def _is_mask(item: Any) -> bool:
     return isinstance(item, np.ndarray) and item.dtype.kind == "b"
 
@@ -500,7 +510,51 @@ def _convert(cls: type) -> Function:
     return lambda arrays, x: arrays.trace.record(cls, (arrays.item(x),))
 
 
+def _counted(fn: Function, count: Function) -> Function:
+    """A function whose result is as long as the data say: lanes with the same count go on together."""
+
+    def special(arrays: Arrays, *args: Any, **keywords: Any) -> Any:
+        at = 0 if type(args[0]) is LaneArray else None
+        if at is not None and not keywords and not args[0]._up_uniform:
+            counted = arrays.call(count, (args[0],), {})
+            if is_lane(counted):
+                arrays.trace.pin(counted)
+        return arrays._recorded(fn, args, keywords)
+
+    return special
+
+
+def _of_size(fn: Function) -> Function:
+    """A function that makes an array of a size: a size that data chose is guarded."""
+
+    def special(arrays: Arrays, *args: Any, **keywords: Any) -> Any:
+        def pinned(value: Any) -> Any:
+            if isinstance(value, list | tuple):
+                return tuple(map(pinned, value))
+            return arrays.trace.pin(value) if type(value) is Lane else value
+
+        return arrays._recorded(fn, tuple(map(pinned, args)), {k: pinned(v) for k, v in keywords.items()})
+
+    return special
+
+
+def _apply_along_axis(arrays: Arrays, fn: Function, axis: int, x: Any, *args: Any, **keywords: Any) -> Any:
+    moved = arrays.call(np.moveaxis, (x, axis, -1), {})
+    shape = true(moved).shape[:-1]
+    made = [fn(moved[at], *args, **keywords) for at in np.ndindex(*shape)]
+    whole = arrays.call(np.stack, (made,), {}) if np.ndim(true(made[0])) else arrays.call(np.array, (made,), {})
+    inner = np.shape(true(made[0]))
+    whole = arrays.call(np.reshape, (whole, (*shape, *inner)), {})
+    at = axis % true(x).ndim
+    ahead = tuple(range(len(shape), len(shape) + len(inner)))
+    return arrays.call(np.moveaxis, (whole, ahead, tuple(range(at, at + len(inner)))), {})
+
+
 _SPECIAL: dict[Any, Function] = {
+    np.nonzero: _counted(np.nonzero, np.count_nonzero), np.flatnonzero: _counted(np.flatnonzero, np.count_nonzero),
+    np.argwhere: _counted(np.argwhere, np.count_nonzero), np.extract: _counted(np.extract, np.count_nonzero),
+    np.unique: _counted(np.unique, distinct), np.apply_along_axis: _apply_along_axis,
+    **{fn: _of_size(fn) for fn in (np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri, np.indices)},
     np.copyto: _copyto, np.putmask: _putmask, np.put: _writes(np.put), np.place: _writes(np.place),
     np.fill_diagonal: _fill_diagonal, np.put_along_axis: _put_along_axis,
     round: lambda arrays, x, digits=0: arrays.call(np.round, (x, digits), {}),

@@ -10,7 +10,7 @@ import numpy as np
 from ...columns.forms import Form
 from ...columns.kinds import Kind
 from ..op import Op
-from . import elementwise, indexing, products, reductions, shaping, sorting
+from . import elementwise, indexing, more, products, reductions, shaping, sorting
 from .call import ARRAYS, Called, NoRule, Row, Slot
 from .elementwise import is_ufunc_on_lanes
 from .indexing import Put, Seen
@@ -18,8 +18,8 @@ from .op import ArrayOp, each_lane, flat_results
 from .reductions import ufunc_reduce
 
 __all__ = [
-    "ARRAYS", "ArrayOp", "Put", "Row", "Seen", "Slot", "each_lane", "elementwise", "flat_results", "indexing",
-    "lower_call", "products", "reductions", "row_of", "shaping", "sorting",
+    "ARRAYS", "ArrayOp", "NoRule", "Put", "Row", "Seen", "Slot", "each_lane", "elementwise", "flat_results", "indexing",
+    "lower_call", "more", "products", "reductions", "row_of", "shaping", "sorting",
 ]  # fmt: skip
 
 _REDUCE = Row(np.add.reduce, ufunc_reduce, warns=True)
@@ -32,9 +32,12 @@ def row_of(fn: Callable[..., Any]) -> Row | None:
     if getattr(fn, "method", None) in ("reduce", "accumulate"):
         return _REDUCE
     try:
-        return ARRAYS.get(fn)
+        found = ARRAYS.get(fn)
     except TypeError:  # unhashable
         return None
+    if found is None and isinstance(fn, np.ufunc) and fn.signature is None:
+        return Row(fn, elementwise.elementwise, warns=True)  # of another library
+    return found
 
 
 def lower_call(
@@ -49,7 +52,7 @@ def lower_call(
     found = row_of(fn)
     if found is None:
         return None
-    called = Called(fn, form, leaves, None if several else makes[0])
+    called = Called(fn, form, leaves, None if several else makes[0], makes)
     name = getattr(fn, "__name__", "call")
     ufunc = is_ufunc_on_lanes(called)
     kind = makes[0]

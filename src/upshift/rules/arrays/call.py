@@ -48,6 +48,10 @@ class Called:
     leaves: tuple[Any, ...]
     kind: Kind | None
     """Of the result; None where it is several arrays."""
+    makes: tuple[Kind, ...] = ()
+    """The kinds of all results."""
+    through: bool = False
+    """Whether the result is written through, so that it must be a view."""
 
     @property
     def slots(self) -> list[Slot]:
@@ -189,7 +193,7 @@ def over_two(a: Slot, b: Slot, run: Callable[[Column, Column], Any]) -> Run:
 
 def negative(axis: Any, ndim: int) -> Any:
     """An axis, or several, counted from the last, where a column has the same axes as an element."""
-    if isinstance(axis, list | tuple):
+    if isinstance(axis, list | tuple | range):
         return tuple(negative(a, ndim) for a in axis)
     axis = int(axis)
     return axis if axis < 0 else axis - ndim
@@ -219,3 +223,27 @@ def broadcasting(called: Called, fn: Callable[..., Any] | None = None) -> Run:
         if change is not None:
             changes[slot.at] = change
     return called.remade(changes, fn)
+
+
+def by_rows(called: Called) -> Run:
+    """One call for every lane, by the library's own code, into one column for each result."""
+    fn, form, slots, makes = called.fn, called.form, called.slots, called.makes
+    lanes = [slot.at for slot in slots if slot.lane]
+
+    def run(*values: Any) -> Any:
+        n = len(values[lanes[0]])
+        outs = tuple(np.empty((n, *kind.lane_shape), kind.dtype) for kind in makes)
+        for i in range(n):
+            row = list(values)
+            for at in lanes:
+                row[at] = values[at][i]
+            args, keywords = form.build(iter(row))
+            made = fn(*args, **keywords)
+            found = made if called.kind is None else (made,)
+            for out, one in zip(outs, found, strict=True):
+                if np.shape(one) != out.shape[1:] or np.asarray(one).dtype != out.dtype:
+                    return None
+                out[i] = one
+        return outs if called.kind is None else outs[0]
+
+    return run

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .call import Called, Named, Run, Slot, broadcasting, named, over, row
+from .call import Called, Named, Run, Slot, broadcasting, by_rows, named, over, row
 
 UFUNCS: dict[str, np.ufunc] = {
     name: fn for name, fn in vars(np).items() if isinstance(fn, np.ufunc) and not fn.signature
@@ -75,7 +75,7 @@ row(np.isposinf, elementwise, "np.isposinf(x)")
 row(np.isneginf, elementwise, "np.isneginf(x)")
 row(np.sinc, elementwise, "np.sinc(x)")
 row(np.i0, elementwise, "np.i0(x)")
-row(np.unwrap, lambda called: None, "np.unwrap(v * 9)")
+row(np.unwrap, by_rows, "np.unwrap(v * 9)")
 row(np.heaviside, elementwise, "np.heaviside(x, 0.5)", warns=True)
 row(np.zeros_like, elementwise, "np.zeros_like(x) + s")
 row(np.ones_like, elementwise, "np.ones_like(x) * s")

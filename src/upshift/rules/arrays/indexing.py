@@ -87,7 +87,7 @@ def getitem(called: Called) -> Run | None:
         return _mask(x, key, called.kind)
     spelled = spelled_out(key, x.ndim)
     assert called.kind is not None
-    small = 4 * np.prod(called.kind.lane_shape) <= np.prod(x.shape)
+    small = not called.through and 4 * np.prod(called.kind.lane_shape) <= np.prod(x.shape)
     if not spelled.lanes:
         if not x.lane:
             return None
@@ -115,7 +115,7 @@ def getitem(called: Called) -> Run | None:
 def _mask(x: Slot, mask: Slot, kind: Kind) -> Run | None:
     """`x[mask]`, where every lane picks equally many."""
     if not mask.lane:
-        return None
+        return (lambda *values: values[x.at][:, values[mask.at]]) if x.lane else None
     shape = kind.lane_shape
 
     def run(*values: Any) -> Any:
@@ -151,7 +151,8 @@ class Seen:
         return self.fn(*args, **keywords)
 
     def on_lanes(self, before: Kind) -> Run:
-        called = Called(self.fn, self.form, (Slot(0, before, True), *(leaf.value for leaf in self.leaves)), self.kind)
+        leaves = (Slot(0, before, True), *(leaf.value for leaf in self.leaves))
+        called = Called(self.fn, self.form, leaves, self.kind, (self.kind,), through=True)
         run = ARRAYS[self.fn].rule(called) if self.fn in ARRAYS else None
         if run is None:
             raise NoRule

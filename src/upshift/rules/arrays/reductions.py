@@ -38,8 +38,7 @@ def reduction(call: Named) -> Run:
 
 def _masked(call: Named, x: Any, axis: Any, keep: bool, where: Any, rest: dict[str, Any]) -> Run:
     fn = call.called.fn
-    last = negative(range(x.ndim) if axis is None else axis, x.ndim) if x.ndim else ()
-    last = tuple(range(-x.ndim, 0)) if axis is None else last
+    last = negative(range(x.ndim) if axis is None else axis, x.ndim)
     if not isinstance(where, Slot) or where.ndim != x.ndim:
         raise NoRule
     return over_two(x, where, lambda X, W: fn(X, axis=last, keepdims=keep, where=W, **rest))
@@ -120,8 +119,10 @@ def average(call: Named) -> Run:
             if axis is None
             else over(x, lambda X: np.average(X, axis=negative(axis, x.ndim)))
         )
-    if not isinstance(weights, Slot) or weights.shape != x.shape or not weights.lane:
+    if not isinstance(weights, Slot) or weights.shape != x.shape or (not weights.lane and x.ndim > 1):
         raise NoRule
+    if not weights.lane:
+        return over_two(x, weights, lambda X, W: np.average(X, axis=-1, weights=W))
     if axis is None:
         return over_two(x, weights, lambda X, W: np.average(flat(X), axis=-1, weights=flat(W)))
     return over_two(x, weights, lambda X, W: np.average(X, axis=negative(axis, x.ndim), weights=W))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...columns.kinds import Column
-from .call import Named, NoRule, Run, Slot, flat, has_slots, named, negative, over, over_two, row
+from .call import Named, NoRule, Run, Slot, by_rows, flat, has_slots, named, negative, over, over_two, row
 
 
 @named
@@ -113,43 +113,7 @@ def bincount(call: Named) -> Run:
 row(np.bincount, bincount, "np.bincount(k, minlength=9)", "np.bincount(k, weights=v, minlength=9)", "np.bincount(k)")
 
 
-@named
-def histogram(call: Named) -> Run:
-    """Equal bins between fixed limits, by NumPy's own way: an index from the position, mended at the edges."""
-    x, bins, limits = call.lane("a"), call.constant("bins", 10), call.constant("range")
-    call.rest()
-    if not isinstance(bins, int | np.integer) or limits is None:
-        return _histogram_of_edges(call, x, bins)
-    low, high = (float(limit) for limit in limits)
-    if not low < high or x.kind.dtype.kind not in "iuf" or (x.kind.dtype.itemsize < 4 and x.kind.dtype.kind == "f"):
-        raise NoRule
-    edges = np.linspace(low, high, int(bins) + 1, dtype=np.result_type(low, high, np.zeros(1, x.kind.dtype)))
-    edges = edges if np.issubdtype(edges.dtype, np.inexact) else edges.astype(float)
-    norm = int(bins)
-
-    def run(X: Column) -> Any:
-        rows = flat(X)
-        keep = (rows >= low) & (rows <= high)
-        if rows.dtype.kind in "iu":
-            rows = rows.astype(edges.dtype)
-        place = np.where(keep, rows, low)
-        f_index = ((place - low) / (high - low)) * norm
-        index = f_index.astype(np.intp)
-        index[index == norm] -= 1
-        index -= place < edges[index]
-        index += (place >= edges[index + 1]) & (index != norm - 1)
-        index[~keep] = norm
-        counts = count_rows(index, norm + 1)[:, :norm]
-        return counts.astype(np.intp, copy=False), np.broadcast_to(edges, (len(X), norm + 1))
-
-    return over(x, run)
-
-
-def _histogram_of_edges(call: Named, x: Slot, bins: Any) -> Run:
-    raise NoRule
-
-
-row(np.histogram, histogram, "np.histogram(x, bins=4, range=(-1, 1))", "np.histogram(x, 8, (0.0, 1.0))[0]",
+row(np.histogram, by_rows, "np.histogram(x, bins=4, range=(-1, 1))", "np.histogram(x, 8, (0.0, 1.0))[0]",
     "np.histogram(v, bins=3)",
     "np.histogram(k, bins=5, range=(0, 5))[0]", "np.histogram(x, bins=[-1.0, 0.0, 2.0])[0]")  # fmt: skip
 
