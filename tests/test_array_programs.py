@@ -71,7 +71,12 @@ def programs(draw: st.DrawFn) -> str:
     for _ in range(draw(st.integers(2, 7))):
         shape = draw(st.integers(0, 7))
         if shape == 0:
-            lines += [f"    if {filled(draw(st.sampled_from(GUARDS)))}:", line("        "), "    else:", line("        ")]
+            lines += [
+                f"    if {filled(draw(st.sampled_from(GUARDS)))}:",
+                line("        "),
+                "    else:",
+                line("        "),
+            ]
         elif shape == 1:
             lines += ["    for i in range(3):", line("        ")]
         else:

@@ -128,3 +128,15 @@ def test_elements_of_a_row_are_numbers():
         return total
 
     check(f, GIVEN["v"][:, :3], must_batch=True)
+
+
+def test_copies_stay_copies():
+    """What is a copy for an element in Fortran order is a view for a column in C order."""
+
+    def f(x):
+        y = x * 2
+        z = y.reshape(-1)
+        y[0, 0] = 5.0
+        return y, z
+
+    check(f, [np.asfortranarray(x) for x in GIVEN["x"]], must_batch=True)
