@@ -30,19 +30,24 @@ LINES: dict[str, list[str]] = {
         "{V}[{K}]", "np.sort({V})", "{V} - {V}.mean()", "np.diff({M}[:, [0, 1, 2, 3, 0]], axis=1)[0]", "{V}.copy()",
         "np.exp(-np.abs({V}))", "{M}[{K}[0] % 3]", "np.where({V} > 0, {V}, -{V})", "np.full(4, {S})", "{V} * {S}",
         "np.array([{S}, {V}[1], 0.5, {S}])", "np.linspace({S}, 1.0, 4)", "{M}.T @ {V}[:3]", "np.cumsum({V})",
-        "np.convolve({V}, [0.5, 0.5], 'same')", "np.percentile({M}, 30, axis=0)", "{M}.ravel()[3:7]", "{M}.T[1:2].T[0].repeat(4)",
+        "np.convolve({V}, [0.5, 0.5], 'same')", "np.percentile({M}, 30, axis=0)", "{M}.ravel()[3:7]",
+        "{M}.T[1:2].T[0].repeat(4)",
     ],
     "S": [
-        "{V}[0]", "{M}[1, 2]", "{V}.sum()", "{M}.mean()", "{V}.max() - {V}.min()", "{S} * 0.5", "float({V}[1])", "{V} @ {V}",
+        "{V}[0]", "{M}[1, 2]", "{V}.sum()", "{M}.mean()", "{V}.max() - {V}.min()", "{S} * 0.5", "float({V}[1])",
+        "{V} @ {V}",
         "np.median({V})", "np.linalg.norm({V})", "({M} > 0).sum() / 3", "{V}.argmax() + 0.5", "{M}[{K}[1] % 3, {K}[2]]",
-        "{V}[np.abs({V}) > 0.3].sum()", "len({V}) + {S}", "max({V}[0], {V}[1])", "abs({S}) + 1", "{V}.std()", "{V}.item(2)",
+        "{V}[np.abs({V}) > 0.3].sum()", "len({V}) + {S}", "max({V}[0], {V}[1])", "abs({S}) + 1", "{V}.std()",
+        "{V}.item(2)",
     ],
-    "K": ["{K}[::-1]", "np.argsort({V})", "({K} + 1) % 4", "np.searchsorted([-1.0, 0.0, 1.0], {V})", "{M}.argmax(axis=0)"],
+    "K": ["{K}[::-1]", "np.argsort({V})", "({K} + 1) % 4", "np.searchsorted([-1.0, 0.0, 1.0], {V})",
+    "{M}.argmax(axis=0)"],
 }  # fmt: skip
 WRITES = [
     "{M}[0] = {V}", "{M}[:, 1] = {S}", "{M}[1, 2] = {S}", "{V}[1:3] = 0.25", "{M} += 1", "{V} *= {S}", "{M}[1] += {V}",
     "{M}[{M} > 1] = 1.0", "{V}[{K}] = {V}", "{M}.T[2] = 7.0", "{V}[{V} < 0] *= -1", "np.copyto({V}, {M}[2])",
-    "{M}[1:, 1:][0] = 0.0", "{V}.sort()", "{M}.fill({S})", "{V}[{K}[0]] = {S}", "np.add({V}, 1, out={V})", "{M}[[0, 2]] = {V}",
+    "{M}[1:, 1:][0] = 0.0", "{V}.sort()", "{M}.fill({S})", "{V}[{K}[0]] = {S}", "np.add({V}, 1, out={V})",
+    "{M}[[0, 2]] = {V}",
 ]  # fmt: skip
 GUARDS = ["{S} > 0", "{V}[0] > {V}[1]", "{M}.sum() > {S}", "({V} > 0).all()", "{K}[0] > 1", "{V}.any()"]
 
