@@ -5,23 +5,25 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .columns.inputs import common_length, elements_of
 from .columns.outputs import empty, stack
-from .config import settings
+from .config import bytes_of, config, settings
 from .emit import source_of
 from .errors import GearRefused, Refusal, UpshiftError
 from .gears.express import MISS
 from .gears.job import Job
 from .gears.loop import OnError, check_policy, run_loop
 from .gears.numpy import Pace
+from .gears.streams import Streams
 from .plan.explanation import Explanation
 from .plan.explanation import explain as explain_job
 from .plan.memory import MEMORY, QUICK_SECONDS, Known, key_of, quick_key
-from .plan.shift import batch, run_best, run_in
+from .plan.shift import batch, run_best, run_in, stacked
 
 GEARS = ("loop", "numpy")
 _PLAIN_COLUMNS = (np.ndarray, list, tuple, range)
@@ -33,6 +35,10 @@ def map(
     on_error: OnError = "raise",
     gear: str | None = None,
     exact: bool = False,
+    randomness: str = "loop",
+    seed: Any = None,
+    memory: int | str | None = None,
+    out: Any = None,
     **shared: Any,
 ) -> Any:
     """`[f(*row, **shared) for row in zip(*xs)]`, stacked, in the fastest gear. Keywords are shared by all elements.
@@ -47,7 +53,13 @@ def map(
 
     `on_error`: "raise" | "return" (the exceptions in place) | "skip" | ("fill", value). `gear`: "loop" | "numpy" forces
     one. `exact=True`: not one bit may differ from the loop; without it floats may differ by rounding (1e-9).
+    `randomness="independent"`: every element has a random stream of its own, from `seed` and its position, instead of
+    the loop's. `memory`: temporary memory, such as "512MB". `out`: an array that takes the result, such as a memmap.
     """
+    if randomness != "loop" or memory is not None or out is not None:
+        return _map_with(f, xs, on_error, gear, exact, Options(randomness, seed, memory, out), shared)
+    if seed is not None:
+        shared["seed"] = seed
     if gear is None and on_error == "raise" and not shared and not exact and xs:
         known = _glance(f, xs)
         if known is not None:
@@ -59,6 +71,65 @@ def map(
                 if result is not MISS:
                     return result
     return _map(f, xs, on_error, gear, exact, shared)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a call of `map` may ask for besides."""
+
+    randomness: str
+    seed: Any
+    memory: int | str | None
+    out: Any
+
+
+def _map_with(f: Any, xs: Any, on_error: OnError, gear: Any, exact: bool, options: Options, shared: Any) -> Any:
+    """`map` with options that a plain call has not."""
+    if options.randomness not in ("loop", "independent"):
+        raise ValueError(f'randomness must be "loop" or "independent", not {options.randomness!r}')
+    if options.memory is not None:
+        with config(memory=bytes_of(options.memory)):
+            return map(f, *xs, on_error=on_error, gear=gear, exact=exact, randomness=options.randomness,
+                       seed=options.seed, out=options.out, **shared)  # fmt: skip
+    if options.randomness == "independent":
+        check_policy(on_error)
+        if gear not in (None, "loop"):
+            raise GearRefused(Refusal(gear, "elements with streams of their own are drawn one by one"))
+        job = make_job(f, xs, {}, exact)
+        with Streams(f, shared, options.seed) as call:
+            return _stored(stacked(run_loop(call, job.columns, on_error), on_error), options.out)
+    if options.seed is not None:
+        shared["seed"] = options.seed
+    return _map_into(options.out, f, xs, on_error, gear, exact, shared)
+
+
+def _map_into(out: Any, f: Any, xs: Any, on_error: OnError, gear: Any, exact: bool, shared: Any) -> Any:
+    """Part by part, so that neither elements nor results need all be in memory."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out must be an array, not {out!r}")
+    columns = [elements_of(x) for x in xs]
+    n = common_length(columns)
+    if on_error == "skip" or out.shape[:1] != (n,):
+        raise ValueError(f"out has {out.shape[:1]} rows for {n} elements")
+    size = max(n * PART_BYTES // max(out.nbytes, *(getattr(c, "nbytes", 0) for c in columns), 1), 1)
+    for low in range(0, n, size):
+        part = _map(f, tuple(column[low : low + size] for column in columns), on_error, gear, exact, shared)
+        _stored(part, out[low : low + size])
+    return out
+
+
+PART_BYTES = 1 << 26
+"""How much of a column or result is in work at once where the result goes to an array of the user's."""
+
+
+def _stored(result: Any, out: Any) -> Any:
+    if out is None:
+        return result
+    if not isinstance(result, np.ndarray) or result.shape != out.shape:
+        shape = result.shape if isinstance(result, np.ndarray) else type(result).__name__
+        raise ValueError(f"out has shape {out.shape}, the result is {shape}")
+    np.copyto(out, result, casting="same_kind")
+    return out
 
 
 def _glance(f: Any, xs: tuple[Any, ...]) -> Known | None:

@@ -21,6 +21,26 @@ def _threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+_UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+
+
+def bytes_of(size: int | str) -> int:
+    """A size in bytes, from a number or from words.
+
+    >>> bytes_of("1.5 KB")
+    1536
+    """
+    if isinstance(size, int):
+        return size
+    text = size.strip().upper()
+    number = text.rstrip("KMGTB ")
+    unit = text[len(number) :].strip()
+    try:
+        return int(float(number) * _UNITS[unit])
+    except (KeyError, ValueError):
+        raise ValueError(f'a size of memory is a number of bytes or words such as "512MB", not {size!r}') from None
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What can be set: every field is an environment variable UPSHIFT_<FIELD> and a keyword of `up.config`."""
@@ -28,6 +48,8 @@ class Settings:
     disable: bool = False
     num_threads: int = 1
     verify: bool = True
+    memory: int = 1 << 29
+    """Bytes of temporary memory; results and what is passed in do not count."""
 
 
 def from_environment() -> Settings:
@@ -36,6 +58,7 @@ def from_environment() -> Settings:
         disable=_flag("UPSHIFT_DISABLE"),
         num_threads=_threads(),
         verify=os.environ.get("UPSHIFT_VERIFY", "1") not in ("0", "false", "no"),
+        memory=bytes_of(os.environ.get("UPSHIFT_MEMORY") or "512MB"),
     )
 
 

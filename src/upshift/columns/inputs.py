@@ -39,6 +39,8 @@ class Records(Sequence[Any]):
 
 def elements_of(xs: object) -> Elements:
     """The elements that iterating `xs` yields, with a length and random access; iterators are consumed, once."""
+    if isinstance(xs, np.memmap):
+        xs = xs.view(np.ndarray)
     if isinstance(xs, np.ndarray):
         if xs.ndim == 0:
             raise TypeError(f"cannot map over a zero-dimensional array: {xs!r}")
@@ -186,7 +188,7 @@ def _from_array(array: Column) -> Lanes:
         if of_arrays is None:
             raise _Mixed(f"elements are arrays of dtype {array.dtype}, not numbers")
         return Lanes(LEAF, (array if array.dtype.isnative else array.astype(of_arrays.dtype),), (of_arrays,))
-    if type(array) is not np.ndarray and not isinstance(array, np.memmap):
+    if type(array) is not np.ndarray:
         raise _Mixed(f"elements are of a {type(array).__name__}")
     if array.dtype.names:
         names = array.dtype.names

@@ -138,7 +138,7 @@ class Objects(Piece):
         return (shapes.pop(), {r.dtype for r in self.results}) if len(shapes) == 1 else None
 
     def write(self, out: Column, lanes: Any) -> None:
-        if isinstance(lanes, slice) and type(self.results[0]) is np.ndarray:
+        if isinstance(lanes, slice) and self.results and type(self.results[0]) is np.ndarray:
             np.stack(self.results, out=out[lanes], casting="unsafe")
         else:
             out[lanes] = np.array(self.results, dtype=out.dtype)

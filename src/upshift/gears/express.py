@@ -58,6 +58,7 @@ def express_of(tree: Tree) -> Express | None:
     made = {i.out for i in instructions if i.op is not None}
     plain = all(isinstance(ref, int) and ref in made for ref in leaf.refs) and _is_array_form(leaf.form)
     plain = plain and len(set(leaf.refs)) == len(leaf.refs)  # else two results would share their memory
+    plain = plain and not tree.draws
     plain = plain and not any(isinstance(i.op, ArrayOp) and i.op.updates for i in instructions)
     if not plain:
         return None
@@ -249,12 +250,12 @@ class Express:
         shapes = [kind.lane_shape for kind in tree.kinds]
         self.shapes = shapes if any(shapes) else None
         """Of elements; None where all are numbers."""
-        self.chunk = tree.chunk(CHUNK, CHUNK_BYTES)
         self.form, self.kinds = leaf.form, leaf.kinds
         self.made = [kind.dtype for kind in leaf.kinds if kind is not None]
         self.steps = sum(len(node.steps) for node in tree.nodes())
         self.own, self.exact = own, exact
         """Whether results are always made anew, and always exact."""
+        self.limits, self.lanes = (0, 0, 0), CHUNK
         self.misses = 0
         self.rate = 0.0
         """Seconds for one lane in the last large call, on one thread."""
@@ -265,7 +266,8 @@ class Express:
         if captured is MISS or self.tree.paths != self.paths or len(self.tree.captures) != self.captures:
             self.misses += 1
             return MISS
-        small = len(columns[0]) <= self.chunk or (self.steps == 1 and self.shapes is None)
+        chunk = self.chunk() if self.shapes is not None else CHUNK
+        small = len(columns[0]) <= chunk or (self.steps == 1 and self.shapes is None)
         try:
             made = self._at_once(f, captured, columns) if small else self._in_chunks(f, captured, columns)
         except (_Flagged, ArithmeticError, TypeError, ValueError):
@@ -275,6 +277,13 @@ class Express:
             return MISS
         self.misses = 0
         return made[0] if self.form.cls is None else self.form.build(iter(made))
+
+    def chunk(self) -> int:
+        """How many lanes at a time."""
+        limits = CHUNK, CHUNK_BYTES, settings().memory // settings().num_threads
+        if self.limits != limits:
+            self.limits, self.lanes = limits, self.tree.chunk(*limits)
+        return self.lanes
 
     def _at_once(self, f: Any, captured: tuple[Any, ...], columns: tuple[Column, ...]) -> Any:
         with np.errstate(divide="call", over="call", invalid="call", under="ignore", call=_flag):
@@ -309,7 +318,7 @@ class Express:
 
         threads = settings().num_threads if n * self.rate > THREADS_PAY_SECONDS else 1
         began = time.perf_counter()
-        side_by_side(work, chunks_of(0, n, self.chunk, threads), threads)
+        side_by_side(work, chunks_of(0, n, self.chunk(), threads), threads)
         if threads == 1:
             self.rate = (time.perf_counter() - began) / n
         return outs if not inexact or self._mended(f, columns, outs, np.concatenate(inexact)) else MISS

@@ -12,13 +12,16 @@ import numpy as np
 
 from ..columns.inputs import Lanes
 from ..columns.kinds import Column, fits_int64
+from ..config import settings
 from ..errors import Untraceable
 from ..rules import Op, lane_by_lane
 from ..rules.arrays import ArrayOp, NoRule
 from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
 from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Ref, Tree, grow, value_key
+from ..trace.draws import DrawOp
 from .chunks import CHUNK, CHUNK_BYTES, THREADS_PAY_SECONDS, chunks_of, side_by_side
+from .draws import Drawn
 from .express import made_as, span_of
 from .program import Care, Instruction, program_of
 from .store import Store, Where, count_of, index_of
@@ -77,18 +80,25 @@ class Run:
         self.warned: dict[int, list[int]] = {}
         self.grown: list[int] = []
         self.suspects: list[int] = []
+        self.drawn: Drawn | None = None
         self.strict = "raise" in np.geterr().values() or any(entry[0] == "error" for entry in warnings.filters)
+
+    def draw(self) -> Drawn:
+        """The random numbers of all lanes, drawn when they are first needed."""
+        if self.drawn is None:
+            self.drawn = Drawn(self.tree.draws, self.f, self.shared, self.captured, self.n)
+        return self.drawn
 
     # ---- the whole batch
 
     def over_all(self, threads: int) -> None:
         """Every lane, in chunks; on threads once the tree has seen enough."""
         start = 0
-        size = self.tree.chunk(CHUNK, CHUNK_BYTES)
+        size = self.tree.chunk(CHUNK, CHUNK_BYTES, settings().memory // threads)
         first = max(min(FIRST_CHUNK, size // 4), 1)
         if self.n > 4 * first and self.tree.young:
             self._guarded(slice(0, first), growing=True)
-            start, size = first, self.tree.chunk(CHUNK, CHUNK_BYTES)
+            start, size = first, self.tree.chunk(CHUNK, CHUNK_BYTES, settings().memory // threads)
             if self._scattered(start):
                 self.left.append(np.arange(start, self.n))
                 return
@@ -174,6 +184,9 @@ class Chunk:
                     self._leave(band.lanes)
                     return Band(node, slice(0, 0), {}, {}, {})
                 values[instruction.out] = made
+                continue
+            if type(op) is DrawOp:
+                values[instruction.out] = self.of.draw().columns[instruction.out][band.lanes]
                 continue
             leave = None
             self.flagged = False
@@ -433,7 +446,8 @@ class Chunk:
         for i in {int(index[0]), int(index[len(index) // 2])}:
             began = time.perf_counter()
             steps = max(200, int(run.pace.allowance / TRACE_STEP_SECONDS)) if run.pace.allowance < 1e6 else 100_000
-            outcome = grow(run.tree, run.f, run.row(i), run.shared, steps)
+            drawn = run.draw().of_lane(i, run.tree.draws) if run.tree.draws else []
+            outcome = grow(run.tree, run.f, run.row(i), run.shared, steps, drawn)
             run.pace.spend(time.perf_counter() - began)
             if outcome.refusal is not None:
                 raise outcome.refusal

@@ -10,9 +10,11 @@ import numpy as np
 
 from ..columns.kinds import Kind
 from ..errors import Refusal
+from ..gears.draws import set_state, state_of
 from ..gears.job import Job
 from ..gears.loop import run_loop
 from ..gears.numpy import Pace
+from ..gears.streams import generators_in
 from ..trace import Guard, Raises, Tree
 from .memory import Known
 from .shift import Batched, batch, batch_pays
@@ -60,7 +62,17 @@ def _time(seconds: float) -> str:
 
 
 def explain(job: Job, known: Known) -> Explanation:
-    """Trace the function as far as patience goes, measure, and tell."""
+    """Trace the function as far as patience goes, measure, and tell. Random generators are put back where they were."""
+    generators = generators_in(job.f, job.shared)
+    before = [state_of(generator) for generator in generators]
+    try:
+        return _explain(job, known)
+    finally:
+        for generator, state in zip(generators, before, strict=True):
+            set_state(generator, state)
+
+
+def _explain(job: Job, known: Known) -> Explanation:
     name = getattr(job.f, "__qualname__", None) or type(job.f).__name__
     made = Explanation(name.replace("<locals>.", ""), job.n, _elements(job), "loop")
     if job.n == 0:

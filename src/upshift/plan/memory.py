@@ -76,6 +76,11 @@ class Known:
         del variants[MOST_TREES:]
         return tree, {}
 
+    @property
+    def draws(self) -> bool:
+        """Whether the function draws random numbers."""
+        return any(tree.draws for variants in self.trees.values() for tree in variants)
+
     def walked(self) -> None:
         """A tree that was walked again and has one path is written down as a function, whose times are its own."""
         self.walks += 1

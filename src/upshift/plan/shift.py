@@ -35,12 +35,14 @@ class Batched:
     left: list[Column] = field(default_factory=list)
     invested: bool = False
     """Whether the call paid for traces and checks that the next one will not."""
+    again: bool = False
+    """Whether some of the rows have been done by the plain function already."""
 
 
 def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
     """The job in a gear that the user named."""
     if gear == "loop":
-        return _stacked(run_loop(job.call, job.columns, on_error), on_error)
+        return stacked(run_loop(job.call, job.columns, on_error), on_error)
     made = batch(job, known, Pace(1e9, FORCED_SECONDS))
     if isinstance(made, Refusal):
         raise GearRefused(made)
@@ -63,7 +65,7 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
         result = _rest(job, known, on_error, results)
     else:
         began = time.perf_counter()
-        result = _stacked(results, on_error)
+        result = stacked(results, on_error)
         if known.of_arrays:
             known.costs.add_stack(job.n, time.perf_counter() - began)
     known.set_quick()
@@ -76,10 +78,13 @@ def _rest(job: Job, known: Known, on_error: OnError, results: list[Any]) -> Any:
     joined = done > 0.05 * job.n  # a few results made twice cost less than joining them
     known.costs.invested += known.setup
     rest = job.part(done) if joined else job
-    made = batch(rest, known, _pace(known, rest.n))
+    made = batch(rest, known, _pace(known, rest.n), again=not joined)
+    if isinstance(made, Refusal) and not joined and known.draws:
+        joined, rest = True, job.part(done)
+        made = batch(rest, known, _pace(known, rest.n))
     if isinstance(made, Refusal):
         known.refusal, known.retry_above = made, 8 * job.n
-        return _stacked(results + _timed_loop(job.part(done), known, on_error, done), on_error)
+        return stacked(results + _timed_loop(job.part(done), known, on_error, done), on_error)
     lanes, plain = _plain(rest, made, on_error, () if joined else results)
     if not joined:
         return conclude(job.n, [(lanes, plain)], made.pieces, on_error == "skip")
@@ -87,7 +92,7 @@ def _rest(job: Job, known: Known, on_error: OnError, results: list[Any]) -> Any:
     return conclude(job.n, [(slice(0, done), results), (_moved(lanes, done), plain)], pieces, on_error == "skip")
 
 
-def _stacked(results: list[Any], on_error: OnError) -> Any:
+def stacked(results: list[Any], on_error: OnError) -> Any:
     return stack([r for r in results if r is not SKIPPED] if on_error == "skip" else results)
 
 
@@ -138,9 +143,9 @@ def _timed_loop(job: Job, known: Known, on_error: OnError, offset: int) -> list[
 # ---- the numpy gear, group by group
 
 
-def batch(job: Job, known: Known, pace: Pace) -> Batched | Refusal:
+def batch(job: Job, known: Known, pace: Pace, again: bool = False) -> Batched | Refusal:
     """All groups of a job in the numpy gear; a refusal where none can be."""
-    made = Batched()
+    made = Batched(again=again)
     refusals = []
     for group in job.groups():
         if group.lanes is None:
@@ -173,7 +178,12 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
                 if len(captured) < tree.inputs:  # another thread has grown it meanwhile
                     captured = _again(tree, job)
                 run = Run(tree, job.f, job.shared, lanes, captured, row, pace, care, lambda t=tree: _again(t, job))  # type: ignore[misc]
-                run.over_all(settings().num_threads)
+                try:
+                    run.over_all(settings().num_threads)
+                except BaseException:
+                    if run.drawn is not None:
+                        run.drawn.put_back()
+                    raise
                 tree.young = False
             suspects = run.suspects[:64]
             if suspects and check(job.call, row, run.store.results(suspects), False, suspects):
@@ -185,6 +195,8 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
             known.care = Care.EXACT
             continue
         made.invested |= bool(run.grown) or not tree.trusted
+        if run.drawn is not None:
+            return _keep_drawn(run, tree, job, row, index, made)
         reason = _check(run, tree, job, row)
         if reason is None:
             _keep(run, index, made)
@@ -195,6 +207,27 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
         tree.trusted = False
     known.trees.clear()
     return Refusal("numpy", f"its result is not the loop's: {reason}")
+
+
+def _keep_drawn(run: Run, tree: Tree, job: Job, row: Any, index: Column | None, made: Batched) -> Refusal | None:
+    """Results that random numbers were drawn for: all or none, since the plain function would draw again."""
+    drawn = run.drawn
+    assert drawn is not None
+    drawn.put_back()
+    if index is not None or made.again:
+        return Refusal("numpy", "it draws random numbers, which elements of several kinds must draw in turn")
+    if run.left or run.warned:
+        return Refusal("numpy", "it draws random numbers, and some elements need the plain function")
+    if settings().verify and not tree.trusted:
+        first = list(range(min(run.n, 8)))
+        reason = check(job.call, row, run.store.results(first), run.care is Care.EXACT, first)
+        drawn.put_back()
+        if reason is not None:
+            return Refusal("numpy", f"its result is not the loop's: {reason}")
+        tree.trusted = True
+    drawn.go_on()
+    _keep(run, index, made)
+    return None
 
 
 def _again(tree: Tree, job: Job) -> dict[int, Any]:

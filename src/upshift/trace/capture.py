@@ -14,6 +14,7 @@ import decimal
 import enum
 import fractions
 import functools
+import random
 import re
 import types
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ import numpy as np
 from ..columns.kinds import NUMERIC, kind_of
 from ..errors import Untraceable
 from .code import CALLED_CLASSES, prepare
+from .draws import GENERATORS, Module, Source, generator_of
 from .held import Copied, CopiedABC, HeldDict, HeldList, HeldSet, contents_of
 from .lane import Lane
 from .names import Names, user_line
@@ -235,9 +237,16 @@ class Holder:
 
     def _module(self, module: types.ModuleType, path: Path) -> Any:
         self._note(path, "same", module)
+        if module is random or module is np.random:
+            return Module(self, module, path)
         if _acting(module.__name__):
             raise Untraceable(f"{_acting(module.__name__)}: {module.__name__}", where=user_line())
         return HeldModule(self, module, path)
+
+    def generator(self, value: Any, path: Path) -> Any:
+        """A captured random generator: which one it is may change, its draws are steps."""
+        self._note(path, "type", type(value))
+        return Source(self.trace, value, path)
 
     def _container(self, value: Any, path: Path) -> Any:
         if len(value) > _MOST_ITEMS:
@@ -279,6 +288,11 @@ class Holder:
 
     def _callable(self, value: Any, path: Path) -> Any:
         """Everything else: what can be called, and instances of the user's classes."""
+        if isinstance(value, GENERATORS) and type(value) is not random.SystemRandom:
+            return self.generator(value, path)
+        owner = generator_of(value)
+        if owner is not None:
+            return getattr(self.generator(owner, (*path, ("attr", "__self__"))), value.__name__)
         if isinstance(value, types.MethodType):
             self._note(path, "type", types.MethodType)
             inner = self._function(value.__func__, (*path, ("attr", "__func__")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,9 +27,11 @@ class Outcome:
     over_budget: bool = False
 
 
-def grow(tree: Tree, f: Any, element: tuple[Any, ...], shared: dict[str, Any], budget: int) -> Outcome:
-    """Run `f` on lane values made of one element (a tuple of arguments)."""
-    trace = Trace(tree, budget)
+def grow(
+    tree: Tree, f: Any, element: tuple[Any, ...], shared: dict[str, Any], budget: int, drawn: Iterable[Any] = ()
+) -> Outcome:
+    """Run `f` on lane values made of one element (a tuple of arguments); `drawn` are its random numbers, if known."""
+    trace = Trace(tree, budget, list(drawn))
     holder = Holder(trace)
     try:
         with np.errstate(all="ignore"):

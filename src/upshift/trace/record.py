@@ -16,6 +16,7 @@ from ..rules.conversions import conjugate, imag_part, larger, real_part, smaller
 from ..rules.operators import COMPARISONS, OPERATORS
 from ..rules.predicates import TRUE, Predicate
 from .arrays import Arrays
+from .draws import copied
 from .lane import LANES, Lane, LaneArray, is_lane
 from .names import call_of, user_line
 from .tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
@@ -32,7 +33,7 @@ class Trace:
     New nodes hang on the trace alone until it ends well, so that the tree never holds half a path.
     """
 
-    def __init__(self, tree: Tree, budget: int) -> None:
+    def __init__(self, tree: Tree, budget: int, drawn: list[Any]) -> None:
         self.tree, self.budget = tree, budget
         self.growing = tree.root is None
         self.node = tree.root or Node()
@@ -49,6 +50,9 @@ class Trace:
         self.watched: list[tuple[Any, Any]] = []
         self.captures: dict[Any, Any] = {}
         self.arrays = Arrays(self)
+        self.drawn = drawn
+        self.independent = False
+        self.copies: dict[int, Any] = {}
 
     # ---- what lane values call
 
@@ -373,6 +377,12 @@ class Trace:
         raise self._end(Untraceable("does not do the same twice on the same element", where=user_line()))
 
     # ---- small questions
+
+    def copy_of(self, generator: Any) -> Any:
+        """A twin of a generator, which this trace may draw from."""
+        if id(generator) not in self.copies:
+            self.copies[id(generator)] = copied(generator)
+        return self.copies[id(generator)]
 
     def _value(self, arg: Any) -> Any:
         return arg._up_value if is_lane(arg) else arg

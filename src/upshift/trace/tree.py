@@ -217,11 +217,16 @@ class Tree:
         self.trusted = False
         self.lock = threading.RLock()
 
-    def chunk(self, lanes: int, bytes: int) -> int:
-        """How many lanes at a time: as many as told, unless arrays make their columns larger than told."""
+    @property
+    def draws(self) -> list[Step]:
+        """The random numbers that every element draws, in order."""
+        return [step for step in self.root.steps if step.op is not None and step.op.name == "draw"] if self.root else []
+
+    def chunk(self, lanes: int, bytes: int, all: int) -> int:
+        """How many lanes at a time: as many as told, unless a column, or all together, would be larger than told."""
         kinds = [*self.kinds, *(step.kind for node in self.nodes() for step in node.steps)]
         sizes = [k.dtype.itemsize * math.prod(k.shape) for k in kinds if k is not None and k.shape]
-        return max(min(lanes, bytes // max(*sizes, 1)), 1) if sizes else lanes
+        return max(min(lanes, bytes // max(*sizes, 1), all // max(sum(sizes), 1)), 1) if sizes else lanes
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, parents first."""

@@ -1,0 +1,121 @@
+"""A function that draws random numbers in; one whose every element has a stream of its own out.
+
+Element i draws from generators seeded by the seed and i, whatever was drawn before: so the numbers are the same for any
+order, gear and number of workers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import UpshiftError
+from .draws import set_state, state_of
+
+_GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+
+
+def generators_in(f: Any, shared: dict[str, Any]) -> list[Any]:
+    """The random generators that a function can reach by its names, closures, defaults, attributes and keywords."""
+    found: dict[int, Any] = {}
+    seen: set[int] = set()
+    pending: list[Any] = [f, *shared.values()]
+    while pending:
+        value = pending.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, _GENERATORS):
+            found[id(value)] = value
+        elif isinstance(getattr(value, "__self__", None), _GENERATORS):
+            found[id(value.__self__)] = value.__self__
+        else:
+            pending += _within(value)
+    return list(found.values())
+
+
+def _within(value: Any) -> Iterator[Any]:
+    if isinstance(value, types.FunctionType):
+        for code in _codes(value.__code__):
+            for name in code.co_names:
+                if name in value.__globals__:
+                    yield value.__globals__[name]
+        yield from (cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell))
+        yield from (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+    elif isinstance(value, types.MethodType):
+        yield from (value.__func__, value.__self__)
+    elif value is random:
+        yield random.random
+    elif value is np or value is np.random:
+        yield np.random.random_sample
+    elif isinstance(value, list | tuple | dict):
+        yield from value.values() if isinstance(value, dict) else value
+    elif hasattr(value, "__dict__") and not isinstance(value, types.ModuleType | type):
+        yield from vars(value).values()
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+
+
+def _is_filled(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+class Streams:
+    """`with Streams(f, shared, seed) as call:` calls of `call` are elements 0, 1, ...; then generators are put back."""
+
+    def __init__(self, f: Callable[..., Any], shared: dict[str, Any], seed: int | None) -> None:
+        self.f, self.shared = f, shared
+        self.generators = generators_in(f, shared)
+        if not self.generators:
+            raise UpshiftError('randomness="independent" needs a function that draws from a generator it captured')
+        self.seed = seed if seed is not None else int(_bits(self.generators[0]))
+
+    def __enter__(self) -> Callable[..., Any]:
+        self.before = [state_of(generator) for generator in self.generators]
+        at = itertools.count()
+
+        def call(*row: Any) -> Any:
+            self.start(next(at))
+            return self.f(*row, **self.shared)
+
+        return call
+
+    def start(self, i: int) -> None:
+        """All generators at the beginning of element i's streams."""
+        for j, generator in enumerate(self.generators):
+            set_state(generator, _stream(generator, np.random.SeedSequence(self.seed, spawn_key=(i, j))))
+
+    def __exit__(self, *error: object) -> None:
+        for generator, state in zip(self.generators, self.before, strict=True):
+            set_state(generator, state)
+
+
+def _bits(generator: Any) -> Any:
+    """A seed from a generator, which moves on by it: two calls without a seed are not the same."""
+    if isinstance(generator, random.Random):
+        return generator.getrandbits(64)
+    if isinstance(generator, np.random.Generator):
+        return generator.integers(0, 2**63)
+    return generator.randint(0, 2**31 - 1)
+
+
+def _stream(generator: Any, seed: np.random.SeedSequence) -> Any:
+    if isinstance(generator, np.random.Generator):
+        return type(generator.bit_generator)(seed).state
+    if isinstance(generator, random.Random):
+        return random.Random(int(seed.generate_state(1, np.uint64)[0])).getstate()
+    return np.random.RandomState(np.random.MT19937(seed)).get_state()
