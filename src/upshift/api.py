@@ -203,6 +203,10 @@ def source(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) 
     if len(job.groups()) > 1 or lanes is None:
         raise GearRefused(Refusal("numpy", "elements are of several kinds; there is one source for each"))
     tree, _ = known.tree(lanes, f, shared)
+    if any(kind.shape is not None for kind in tree.kinds) or any(s.of_arrays for n in tree.nodes() for s in n.steps):
+        raise GearRefused(Refusal("numpy", "it works on arrays, whose batched calls have no source of their own yet"))
+    if tree.draws:
+        raise GearRefused(Refusal("numpy", "it draws random numbers, which a source could not draw as the loop does"))
     return source_of(tree, f, tuple(shared), exact)
 
 

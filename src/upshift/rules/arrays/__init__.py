@@ -16,6 +16,7 @@ from .elementwise import is_ufunc_on_lanes
 from .indexing import Put, Seen
 from .op import ArrayOp, each_lane, flat_results
 from .reductions import ufunc_reduce
+from .scipy import SCIPY, name_of
 
 __all__ = [
     "ARRAYS", "ArrayOp", "NoRule", "Put", "Row", "Seen", "Slot", "each_lane", "elementwise", "flat_results", "indexing",
@@ -37,6 +38,8 @@ def row_of(fn: Callable[..., Any]) -> Row | None:
         return None
     if found is None and isinstance(fn, np.ufunc) and fn.signature is None:
         return Row(fn, elementwise.elementwise, warns=True)  # of another library
+    if found is None and name_of(fn) in SCIPY:
+        return Row(fn, SCIPY[name_of(fn)], close=True)
     return found
 
 

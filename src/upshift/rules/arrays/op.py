@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...columns.forms import flatten
 from ...columns.kinds import Column, Kind, kind_of_value
 from ..op import Op, Span, Spans
 
@@ -86,6 +87,4 @@ def each_lane(
 
 def flat_results(result: Any) -> list[Any]:
     """What a call made: its arrays in order."""
-    if isinstance(result, list | tuple):
-        return [leaf for item in result for leaf in flat_results(item)]
-    return [result]
+    return [result] if type(result) is np.ndarray else flatten(result)[1]
