@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.forms import Form, flatten
+from ..columns.forms import Form, flatten, parts
 from ..columns.kinds import bundle_kind, kind_of, kind_of_value
 from ..errors import Untraceable
 from ..rules.arrays import Put, Seen, Slot, flat_results, lower_call
@@ -157,7 +157,7 @@ class Arrays:
         plain = Applied.of(fn, form)
         found = flat_results(value)
         makes = tuple(kind_of_value(one) for one in found)
-        several = isinstance(value, list | tuple)
+        several = parts(value) is not None
         kind = bundle_kind(makes) if several else makes[0]
         kinds = tuple(kind_of_value(true(leaf)) for leaf in leaves)
         if uniform:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...columns.forms import flatten
 from ...columns.kinds import Column, Kind, kind_of_value
 from ..op import Op, Span, Spans
 from .op import flat_results
@@ -19,10 +20,8 @@ _SEEN: dict[Any, int] = {}
 
 def signature_of(value: Any) -> int:
     """A number for the kinds that a call made, the same for the same kinds."""
-    key = (
-        type(value) if isinstance(value, list | tuple) else None,
-        tuple(kind_of_value(one) for one in flat_results(value)),
-    )
+    form, leaves = flatten(value)
+    key = (form, tuple(map(kind_of_value, leaves)))
     return _SEEN.setdefault(key, len(_SEEN))
 
 
