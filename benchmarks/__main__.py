@@ -58,9 +58,10 @@ def measure(options: argparse.Namespace) -> list[Row]:
     print(show_machine())
     for name in options.cases:
         case = cases.load(name)
-        sizes = tuple(options.sizes or (QUICK_SIZES if options.quick else case.sizes))
+        small = tuple(size for size in case.sizes if size <= 1_000) if case.arrays else QUICK_SIZES
+        sizes = tuple(options.sizes or (small if options.quick else case.sizes))
         print(f"\n{name}: {case.about}")
-        for lists in (False, True):
+        for lists in (False,) if case.arrays else (False, True):
             found = measure_case(case, sizes, effort, lists, not options.ours)
             print("", table_of_case(found, first=False), table_of_case(found, first=True), sep="\n", flush=True)
             rows += found

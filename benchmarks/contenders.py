@@ -58,7 +58,8 @@ def list_contenders(case: Case, lists: bool = False, peers: bool = True) -> list
     ]
     if not peers:
         return found
-    found.append(Contender("np.vectorize", lambda: np.vectorize(make_fresh(case.f))))
+    if not case.arrays:
+        found.append(Contender("np.vectorize", lambda: np.vectorize(make_fresh(case.f))))
     if "numpy" in case.peers:
         by_hand = case.peers["numpy"]
         found.append(Contender(BY_HAND, lambda: make_converting(by_hand) if lists else by_hand))

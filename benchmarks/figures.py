@@ -38,11 +38,44 @@ class Pair:
 def figures(results: list[Row]) -> list[Figure]:
     """The fastest calls of both sides, from the same run."""
     found = [check_results(results)]
+    numbers = [row for row in results if not load(row.case).arrays]
     for data in ("array", "list"):
-        rows = [row for row in results if row.data == data]
+        rows = [row for row in numbers if row.data == data]
         if rows:
             found += check_data(rows, f"{data}s")
-    return found
+    rows = [row for row in results if load(row.case).arrays]
+    return found + check_arrays(rows) if rows else found
+
+
+def check_arrays(rows: list[Row]) -> list[Figure]:
+    """Elements that are arrays."""
+    against_jax = sorted(pair.cost for pair in pairs(rows, "jax.jit(vmap)", is_any, limit(1 / 0.9, 0.0)))
+    median = against_jax[len(against_jax) // 2] if against_jax else None
+    return [
+        worst(
+            "elements that are arrays: never slower than 1.1 × loop + 20 µs, first calls included",
+            [
+                *pairs(rows, LOOP, is_any, limit(1.1, 20 * US)),
+                *pairs(rows, LOOP, is_any, limit(1.1, 20 * US), first=True),
+            ],
+        ),
+        worst(
+            "elements that are arrays: at most 1.1 × NumPy by hand", [*pairs(rows, BY_HAND, is_any, limit(1.1, 0.0))]
+        ),
+        worst(
+            "elements that are arrays: first call at most 5 ms over NumPy by hand",
+            [*pairs(rows, BY_HAND, is_any, limit(1.0, 5 * MS), first=True)],
+        ),
+        Figure(
+            "elements that are arrays: at least 0.9 of jax.jit(vmap) on the CPU, on the median case",
+            None if median is None else median <= 1.0,
+            "not measured"
+            if median is None
+            else f"{1 / (0.9 * median) * 0.81:.2g} of its speed"
+            if median > 1
+            else "yes",
+        ),
+    ]
 
 
 def check_results(results: list[Row]) -> Figure:

@@ -111,7 +111,7 @@ def measure_size(
     case: Case, data: str, size: int, columns: Columns, entrants: list[Entrant], effort: Effort
 ) -> list[Row]:
     ready = [e for e in entrants if attempt(e, lambda e=e: e.climb(size, columns, effort.limit))]
-    wrong = call_first(ready, columns, effort)
+    wrong = call_first(ready, columns, effort, case.reset)
     ready = [e for e in ready if not e.failure]
     call_often(ready, columns, effort)
     for entrant in ready:
@@ -133,13 +133,14 @@ def make_row(case: Case, data: str, size: int, entrant: Entrant, ready: list[Ent
     return Row(*key, "wrong" if wrong else "ok", *fastest, *medians, wrong)
 
 
-def call_first(ready: list[Entrant], columns: Columns, effort: Effort) -> dict[str, str]:
+def call_first(ready: list[Entrant], columns: Columns, effort: Effort, reset: Callable[[], None]) -> dict[str, str]:
     """Times first calls of fresh functions; gives what is wrong with the results, by name."""
     wrong: dict[str, str] = {}
     reference: list[Any] = []
 
     def call(entrant: Entrant) -> bool:
         entrant.run = entrant.contender.make()
+        reset()
         start = time.perf_counter()
         result = entrant.run(*columns)
         entrant.firsts.append(time.perf_counter() - start)
@@ -268,8 +269,9 @@ def compare(result: Any, reference: Any, strict: bool) -> str:
     for got, want in zip(result, reference, strict=True):
         if strict and got.dtype != want.dtype:
             return f"dtype {got.dtype} instead of {want.dtype}"
-        near_zero = 0.0 if strict else 1e-9 * float(np.nanmax(np.abs(want), initial=0.0))
-        same = np.isclose(got, want, rtol=1e-9, atol=near_zero, equal_nan=True)
+        rtol = 1e-5 if want.dtype == np.float32 else 1e-9
+        near_zero = 0.0 if strict and want.ndim == 1 else rtol * float(np.nanmax(np.abs(want), initial=0.0))
+        same = np.isclose(got, want, rtol=rtol, atol=near_zero, equal_nan=True)
         if not same.all():
             return f"{np.count_nonzero(~same)} values differ"
     return ""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from .cases import load
 from .contenders import BY_HAND, LOOP, NAMES, UPSHIFT
 from .measure import Row
 
@@ -98,7 +99,8 @@ def markdown(rows: list[Row]) -> str:
     lines = [head, ["---"] + ["---:"] * (len(head) - 1)]
     for case in dict.fromkeys(row.case for row in rows):
         title = f"[{case}](benchmarks/cases/{case}.py)"
-        for size in README_SIZES:
+        sizes = {row.size for row in rows if row.case == case}
+        for size in sorted(sizes) if load(case).arrays else README_SIZES:
             loop = found.get((case, "array", size, LOOP))
             if loop is None or loop.steady is None:
                 continue

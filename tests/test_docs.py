@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from upshift.report.rules import page
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -28,3 +30,7 @@ def test_the_first_example_of_the_readme_runs():
     space = {"xs": xs}
     exec(first, space)
     assert space["ys"].tolist() == [space["price"](x) for x in xs]
+
+
+def test_the_page_of_numpy_functions_is_current():
+    assert (ROOT / "docs" / "numpy.md").read_text() == page(), "run: upshift rules > docs/numpy.md"

@@ -19,6 +19,17 @@ NAMES = (
     "gcd",
     "collatz",
     "validated",
+    "sqrt_image",
+    "standardise",
+    "box_filter",
+    "histogram",
+    "softmax",
+    "rotation",
+    "solve",
+    "distances",
+    "moving_average",
+    "spectrum",
+    "random_flip",
 )
 
 Columns = tuple[Any, ...]
@@ -39,8 +50,14 @@ class Case:
     data: Callable[[int, np.random.Generator], Columns]
     f: Callable[..., Any]
     peers: dict[str, Callable[..., Any]]
+    arrays: bool = False
+    """Whether elements are arrays: then there is no second run on lists of numbers."""
+    reset: Callable[[], None] = lambda: None
+    """What puts random generators back, so that results can be compared."""
 
 
 def load(name: str) -> Case:
     module = import_module(f"{__name__}.{name}")
-    return Case(name, module.__doc__.strip(), module.SIZES, module.PATHS, module.data, module.f, module.PEERS)
+    arrays = getattr(module, "ARRAYS", False)
+    return Case(name, module.__doc__.strip(), module.SIZES, module.PATHS, module.data, module.f, module.PEERS, arrays,
+                getattr(module, "reset", lambda: None))  # fmt: skip

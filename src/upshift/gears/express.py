@@ -189,6 +189,14 @@ def binder_of(tree: Tree) -> Binder:
             )
             if capture.expected.name == "int":
                 writer.lines.append(f"if not -2**63 <= c{-capture.id} < 2**63: return MISS")
+        elif capture.mode == "input":
+            inputs.append(f"c{-capture.id}")
+            dtype, shape = capture.expected
+            writer.lines += [
+                f"c{-capture.id} = array = {value}",
+                f"if type(array) is not {writer.name(np.ndarray)} or array.shape != {shape!r}: return MISS",
+                f"if array.dtype != {writer.name(dtype)}: return MISS",
+            ]
         elif capture.mode == "same":
             writer.lines.append(f"if {value} is not {writer.name(capture.expected)}: return MISS")
         elif capture.mode == "code":
@@ -199,8 +207,6 @@ def binder_of(tree: Tree) -> Binder:
             known = writer.name(capture)
             writer.lines.append(f"same, c{-capture.id} = {writer.name(holds)}({known}, {writer.name(Roots)}(f, {{}}))")
             writer.lines.append("if not same: return MISS")
-            if capture.mode == "input":
-                inputs.append(f"c{-capture.id}")
     body = writer.lines or ["pass"]
     source = "\n        ".join(
         ["def bind(f):\n    try:", *body, f"return ({', '.join(inputs)}{',' if inputs else ''})"]
@@ -256,7 +262,7 @@ class Express:
         self.own, self.exact = own, exact
         """Whether results are always made anew, and always exact."""
         self.limits, self.lanes = (0, 0, 0), CHUNK
-        self.misses = 0
+        self.misses = self.seen = 0
         self.rate = 0.0
         """Seconds for one lane in the last large call, on one thread."""
 
@@ -267,7 +273,9 @@ class Express:
             self.misses += 1
             return MISS
         chunk = self.chunk() if self.shapes is not None else CHUNK
-        small = len(columns[0]) <= chunk or (self.steps == 1 and self.shapes is None)
+        n = len(columns[0])
+        alone = self.steps == 1 and (self.shapes is None or self.seen < 3 or n * self.rate < THREADS_PAY_SECONDS)
+        small = n <= chunk or alone  # one step gains nothing from caches
         try:
             made = self._at_once(f, captured, columns) if small else self._in_chunks(f, captured, columns)
         except (_Flagged, ArithmeticError, TypeError, ValueError):
@@ -286,10 +294,14 @@ class Express:
         return self.lanes
 
     def _at_once(self, f: Any, captured: tuple[Any, ...], columns: tuple[Column, ...]) -> Any:
+        began = time.perf_counter() if self.shapes is not None else 0.0
         with np.errstate(divide="call", over="call", invalid="call", under="ignore", call=_flag):
             made = self.run(*captured, *columns)
         if made is MISS:
             return MISS
+        if began:
+            rate = (time.perf_counter() - began) / len(columns[0])
+            self.seen, self.rate = self.seen + 1, min(rate, self.rate) if self.seen else rate
         outs = made[0]
         if not self.own or [column.dtype for column in outs] != self.made:
             outs = tuple([_own(column, dtype, columns) for column, dtype in zip(outs, self.made, strict=True)])

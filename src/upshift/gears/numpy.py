@@ -31,6 +31,8 @@ FIRST_CHUNK = 1 << 10
 STEP_SECONDS = 0.8e-6
 """What one step costs on few lanes, about."""
 
+JUDGED_SECONDS = 300e-6
+"""A shorter run says little about how long a larger one will take."""
 NOISE = 1e-3
 """A result that may be off by this much of itself is no result, however loose the bound."""
 SUSPECTS = 8
@@ -81,6 +83,8 @@ class Run:
         self.grown: list[int] = []
         self.suspects: list[int] = []
         self.drawn: Drawn | None = None
+        self.slow = False
+        """Whether the first lanes, with calls for each of them, took as long as the loop would have."""
         self.strict = "raise" in np.geterr().values() or any(entry[0] == "error" for entry in warnings.filters)
 
     def draw(self) -> Drawn:
@@ -97,9 +101,12 @@ class Run:
         size = self.tree.chunk(CHUNK, CHUNK_BYTES, settings().memory // threads)
         first = max(min(FIRST_CHUNK, size // 4), 1)
         if self.n > 4 * first and self.tree.young:
+            began, allowed = time.perf_counter(), self.pace.allowance
             self._guarded(slice(0, first), growing=True)
+            ran = time.perf_counter() - began - (allowed - self.pace.allowance)
+            self.slow = self.tree.each_lane and ran > JUDGED_SECONDS and ran > 0.8 * first * self.pace.per_element
             start, size = first, self.tree.chunk(CHUNK, CHUNK_BYTES, settings().memory // threads)
-            if self._scattered(start):
+            if self.slow or self._scattered(start):
                 self.left.append(np.arange(start, self.n))
                 return
         chunks = chunks_of(start, self.n, size)

@@ -11,6 +11,8 @@ FIXED = 15e-6
 """What a call of the numpy gear is expected to cost before the first element."""
 GAIN = 12.0
 """How much faster per element a batched function is expected to be."""
+OVERHEAD = 8e-6
+"""What a batched call saves at most for an element that is an array: the rest is NumPy's own work."""
 ENTRY = 40e-9
 """What it costs to turn one Python number of a list into a number of a column."""
 
@@ -66,6 +68,9 @@ class Function(Protocol):
     @property
     def entry(self) -> float: ...
 
+    @property
+    def of_arrays(self) -> bool: ...
+
 
 @dataclass(slots=True)
 class Costs:
@@ -104,10 +109,14 @@ class Costs:
         """
         left = remaining * self.loop_rate
         rented, setup = self.loop_spent - self.invested, function.setup
-        gain = left * (1 - 1 / GAIN) - remaining * function.entry
+        gain = left - remaining * self.expected_rate(function) - remaining * function.entry
         if left < 2 * FIXED or (gain < 2.5 * (setup + FIXED) and rented < setup):
             return False
         return function.sure or gain > 25 * (setup + FIXED) or rented > 4 * setup
+
+    def expected_rate(self, function: Function) -> float:
+        """Seconds for one element when batched, before anything was measured."""
+        return max(self.loop_rate / GAIN, self.loop_rate - OVERHEAD if function.of_arrays else 0.0)
 
     def loop_below(self) -> int:
         """The size up to which the loop is the better choice, as far as was measured."""

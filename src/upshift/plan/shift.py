@@ -21,7 +21,7 @@ from ..gears.numpy import Pace, Run, TooBlurred
 from ..gears.program import Care
 from ..trace import Tree, bind
 from ..verify import check, sample
-from .costs import FIXED, GAIN, SETUP
+from .costs import FIXED, SETUP
 from .memory import Known
 
 log = logging.getLogger("upshift")
@@ -77,6 +77,10 @@ def _rest(job: Job, known: Known, on_error: OnError, results: list[Any]) -> Any:
     done = len(results)
     joined = done > 0.05 * job.n  # a few results made twice cost less than joining them
     known.costs.invested += known.setup
+    if known.of_arrays:
+        began = time.perf_counter()
+        stacked(list(results), on_error)
+        known.costs.add_stack(done, time.perf_counter() - began)
     rest = job.part(done) if joined else job
     made = batch(rest, known, _pace(known, rest.n), again=not joined)
     if isinstance(made, Refusal) and not joined and known.draws:
@@ -101,7 +105,7 @@ def batch_pays(job: Job, known: Known) -> bool:
     loop = known.costs.loop_rate * job.n
     if known.refusal is not None and job.n < known.retry_above:
         return False
-    return (batched if batched is not None else 2 * FIXED + loop / GAIN) <= loop
+    return (batched if batched is not None else 2 * FIXED + job.n * known.costs.expected_rate(known)) <= loop
 
 
 def _pace(known: Known, n: int) -> Pace:
@@ -195,6 +199,8 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
             known.care = Care.EXACT
             continue
         made.invested |= bool(run.grown) or not tree.trusted
+        if run.slow:
+            known.refusal, known.retry_above = Refusal("numpy", "a batch of it is no faster than the loop"), 8 * job.n
         if run.drawn is not None:
             return _keep_drawn(run, tree, job, row, index, made)
         reason = _check(run, tree, job, row)

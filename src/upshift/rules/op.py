@@ -35,6 +35,8 @@ class Op:
     warns: bool = False
 
     simple = True
+    each = False
+    """Whether it is the plain call, made for every lane."""
 
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
         """Result column, mask of lanes that belong to the plain function, span of the result where it is known."""
@@ -107,6 +109,7 @@ class PerLane(Op):
     kind: Kind | None = None
 
     simple = False
+    each = True
 
     def spelled(self, args: list[str]) -> str:
         kinds = [kind.name if kind is not None else "" for kind in (self.kind, *self.kinds)]

@@ -28,7 +28,7 @@ from .tree import Const
 
 Function = Callable[..., Any]
 STATIC = frozenset((np.shape, np.ndim, np.size, np.result_type, np.iscomplexobj, np.isrealobj, np.can_cast,
-    np.min_scalar_type,
+    np.min_scalar_type, np.issubdtype, np.isdtype, np.promote_types,
                     np.common_type, np.isscalar, np.iterable, np.broadcast_shapes, np.shares_memory))  # fmt: skip
 """Functions that look at kinds alone: what they give is the same for all lanes."""
 _CONVERSIONS = (int, float, bool, complex)
@@ -166,7 +166,8 @@ class Arrays:
             Slot(i, kind_of_value(leaf._up_value), not leaf._up_uniform) if is_lane(leaf) else leaf  # type: ignore[arg-type]
             for i, leaf in enumerate(leaves)
         )
-        op = lower_call(fn, form, slots, plain, makes, several)  # type: ignore[arg-type]
+        layouts = tuple(leaf._up_value.strides if type(leaf) is LaneArray else None for leaf in leaves)
+        op = lower_call(fn, form, slots, plain, makes, several, layouts)  # type: ignore[arg-type]
         if op is not None:
             return int(trace._write(plain, leaves, kinds, kind, op))
         return self._each(plain, leaves, slots, kinds, value, kind)
@@ -613,3 +614,7 @@ _OWN_METHODS: dict[str, Function] = {
     kth), {"axis": axis})),
     "put": lambda arrays, x, *args, **keywords: _writes(np.put)(arrays, x, *args, **keywords),
 }  # fmt: skip
+
+WRITES: dict[Any, bool] = {np.copyto: True, np.fill_diagonal: True, np.putmask: True, np.put: False, np.place: False,
+                           np.put_along_axis: False}  # fmt: skip
+"""NumPy's functions that write into an array, and whether for all lanes at once."""

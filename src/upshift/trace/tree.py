@@ -222,6 +222,11 @@ class Tree:
         """The random numbers that every element draws, in order."""
         return [step for step in self.root.steps if step.op is not None and step.op.name == "draw"] if self.root else []
 
+    @property
+    def each_lane(self) -> bool:
+        """Whether it calls something for every lane, so that there may be nothing to gain."""
+        return any(step.op.each for node in self.nodes() for step in node.steps if step.op is not None)
+
     def chunk(self, lanes: int, bytes: int, all: int) -> int:
         """How many lanes at a time: as many as told, unless a column, or all together, would be larger than told."""
         kinds = [*self.kinds, *(step.kind for node in self.nodes() for step in node.steps)]

@@ -11,7 +11,7 @@ from ...columns.forms import Form
 from ...columns.kinds import Kind
 from ..op import Op
 from . import elementwise, indexing, more, products, reductions, shaping, sorting
-from .call import ARRAYS, Called, NoRule, Row, Slot
+from .call import ARRAYS, Called, NoRule, Row, Slot, by_rows
 from .elementwise import is_ufunc_on_lanes
 from .indexing import Put, Seen
 from .op import ArrayOp, each_lane, flat_results
@@ -50,6 +50,7 @@ def lower_call(
     plain: Callable[..., Any],
     makes: tuple[Kind, ...],
     several: bool,
+    layouts: tuple[tuple[int, ...] | None, ...] = (),
 ) -> Op | None:
     """The Op for a call on arrays by its row; None where there is none for these arguments."""
     found = row_of(fn)
@@ -71,5 +72,6 @@ def lower_call(
     kinds = tuple(leaf.kind if isinstance(leaf, Slot) else None for leaf in leaves)
     return ArrayOp(
         name, run, "", close=found.close, warns=found.warns, plain=plain, lanes=lanes, kinds=kinds, makes=makes,
-        several=several, updates=isinstance(fn, Put),
+        several=several, updates=isinstance(fn, Put), by_rows=found.rule is by_rows,
+        layouts=layouts if found.close else (),
     )  # fmt: skip

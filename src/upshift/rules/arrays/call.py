@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -227,23 +227,45 @@ def broadcasting(called: Called, fn: Callable[..., Any] | None = None) -> Run:
 
 def by_rows(called: Called) -> Run:
     """One call for every lane, by the library's own code, into one column for each result."""
-    fn, form, slots, makes = called.fn, called.form, called.slots, called.makes
-    lanes = [slot.at for slot in slots if slot.lane]
+    fn, form, makes, several = called.fn, called.form, called.makes, called.kind is None
+    lanes = [slot.at for slot in called.slots if slot.lane]
+    args, _ = called.arguments
+    simple = [at for at, arg in enumerate(args) if isinstance(arg, Slot) and arg.lane]
+    flat_call = len(simple) == len(lanes)  # every lane stands by itself among the arguments
+
+    def rows(values: Any, n: int) -> Iterator[Any]:
+        if flat_call:
+            given, named = form.build(iter(values))
+            row = list(given)
+            columns = [(at, given[at]) for at in simple]
+            for i in range(n):
+                for at, column in columns:
+                    row[at] = column[i]
+                yield fn(*row, **named)
+            return
+        for i in range(n):
+            leaves = list(values)
+            for at in lanes:
+                leaves[at] = values[at][i]
+            given, named = form.build(iter(leaves))
+            yield fn(*given, **named)
 
     def run(*values: Any) -> Any:
         n = len(values[lanes[0]])
         outs = tuple(np.empty((n, *kind.lane_shape), kind.dtype) for kind in makes)
-        for i in range(n):
-            row = list(values)
-            for at in lanes:
-                row[at] = values[at][i]
-            args, keywords = form.build(iter(row))
-            made = fn(*args, **keywords)
-            found = made if called.kind is None else (made,)
-            for out, one in zip(outs, found, strict=True):
-                if np.shape(one) != out.shape[1:] or np.asarray(one).dtype != out.dtype:
+        for i, made in enumerate(rows(values, n)):
+            for out, one in zip(outs, made if several else (made,), strict=True):
+                if (
+                    np.shape(one) != out.shape[1:]
+                    or (one.dtype if isinstance(one, np.ndarray) else out.dtype) != out.dtype
+                ):
                     return None
                 out[i] = one
-        return outs if called.kind is None else outs[0]
+        return outs if several else outs[0]
 
     return run
+
+
+def never(called: Called) -> Run | None:
+    """No call for all lanes: results may have another size in every lane."""
+    return None

@@ -43,6 +43,7 @@ class Each(Op):
     kinds: tuple[Kind | None, ...] = ()
 
     simple = False
+    each = True
 
     @classmethod
     def of(cls, plain: Callable[..., Any], lanes: tuple[bool, ...], kinds: tuple[Kind | None, ...]) -> Each:

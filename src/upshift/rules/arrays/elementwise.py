@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .call import Called, Named, Run, Slot, broadcasting, by_rows, named, over, row
+from .call import Called, Named, Run, Slot, broadcasting, by_rows, named, never, over, row
 
 UFUNCS: dict[str, np.ufunc] = {
     name: fn for name, fn in vars(np).items() if isinstance(fn, np.ufunc) and not fn.signature
@@ -82,7 +82,7 @@ row(np.ones_like, elementwise, "np.ones_like(x) * s")
 row(np.full_like, elementwise, "np.full_like(x, s)", "np.full_like(x, 2) + x")
 row(np.empty_like, lambda called: broadcasting(called, np.zeros_like))
 row(np.copy, elementwise, "np.copy(x)", "x.copy()")
-row(np.real_if_close, lambda called: None)
+row(np.real_if_close, never)
 
 
 @named

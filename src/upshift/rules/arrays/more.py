@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...columns.kinds import Column
-from .call import Called, Named, NoRule, Run, Slot, by_rows, flat, has_slots, named, over, over_two, row
+from .call import Called, Named, NoRule, Run, Slot, by_rows, flat, has_slots, named, never, over, over_two, row
 
 # ---- creation
 
@@ -202,12 +202,12 @@ def unique(called: Called) -> Run | None:
 
 row(np.unique, unique, "np.unique(k)", "np.unique(q)", "np.unique(k, return_counts=True)", "np.unique(k).size")
 if hasattr(np, "unique_values"):
-    row(np.unique_values, lambda called: None, "np.unique_values(k)")
-row(np.union1d, lambda called: None, "np.union1d(k, j)")
-row(np.intersect1d, lambda called: None, "np.intersect1d(k, j)")
-row(np.setdiff1d, lambda called: None, "np.setdiff1d(k, j)")
-row(np.setxor1d, lambda called: None, "np.setxor1d(k, j)")
-row(np.trim_zeros, lambda called: None, "np.trim_zeros(k)")
+    row(np.unique_values, never, "np.unique_values(k)")
+row(np.union1d, never, "np.union1d(k, j)")
+row(np.intersect1d, never, "np.intersect1d(k, j)")
+row(np.setdiff1d, never, "np.setdiff1d(k, j)")
+row(np.setxor1d, never, "np.setxor1d(k, j)")
+row(np.trim_zeros, never, "np.trim_zeros(k)")
 
 
 # ---- polynomials, products and linear algebra by other names

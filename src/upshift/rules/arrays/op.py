@@ -27,13 +27,20 @@ class ArrayOp(Op):
     several: bool = False
     updates: bool = False
     """Whether it gives back its first argument, changed; which may be done in place when nobody else looks at it."""
+    by_rows: bool = False
+    layouts: tuple[tuple[int, ...] | None, ...] = ()
+    """How each array lay in memory when it was traced: products of matrices have other bits for other layouts."""
     calls: list[int] = field(default_factory=lambda: [0])
     """How often the plain call had to be made for every lane, for tests."""
 
     simple = False
 
+    @property
+    def each(self) -> bool:  # type: ignore[override]
+        return self.by_rows
+
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
-        n = next(len(arg) for arg, lane in zip(args, self.lanes, strict=True) if lane)
+        n = len(args[self.lanes.index(True)])
         try:
             out = self.run(*args)
         except Exception:  # a lane that raises, or arguments that are none of the rule's: found out lane by lane
@@ -41,16 +48,18 @@ class ArrayOp(Op):
         if self.fits(out, n):
             return out, None, None
         self.calls[0] += 1
-        made, leave = each_lane(self.plain, args, self.lanes, self.kinds, self.makes, n)
+        made, leave = each_lane(self.plain, args, self.lanes, self.kinds, self.makes, n, self.layouts)
         return (made if self.several else made[0]), leave, None
 
     def fits(self, out: Any, n: int) -> bool:
-        found = out if self.several else (out,)
-        if out is None or len(found) != len(self.makes):
+        if not self.several:
+            kind = self.makes[0]
+            return type(out) is np.ndarray and out.dtype == kind.dtype and out.shape == (n, *kind.lane_shape)
+        if out is None or len(out) != len(self.makes):
             return False
         return all(
             type(column) is np.ndarray and column.dtype == kind.dtype and column.shape == (n, *kind.lane_shape)
-            for column, kind in zip(found, self.makes, strict=True)
+            for column, kind in zip(out, self.makes, strict=True)
         )
 
 
@@ -61,6 +70,7 @@ def each_lane(
     kinds: tuple[Kind | None, ...],
     makes: Made,
     n: int,
+    layouts: tuple[tuple[int, ...] | None, ...] = (),
 ) -> tuple[tuple[Column, ...], Column | None]:
     """The plain call for every lane, and a mask of the lanes where it raised or made something of another kind."""
     columns = [
@@ -71,6 +81,10 @@ def each_lane(
     leave = np.zeros(n, bool)
     for i in range(n):
         row = [arg if column is None else column[i] for arg, column in zip(args, columns, strict=True)]
+        if layouts:
+            row = [
+                arg if strides is None else laid_out(arg, strides) for arg, strides in zip(row, layouts, strict=True)
+            ]
         try:
             result = fn(*row)
             found = flat_results(result)
@@ -83,6 +97,18 @@ def each_lane(
         for out, one in zip(outs, found, strict=True):
             out[i] = one
     return outs, leave if leave.any() else None
+
+
+def laid_out(array: Column, strides: tuple[int, ...]) -> Column:
+    """The same array with these strides."""
+    if array.strides == strides or array.size <= 1:
+        return array
+    reach = [stride * (length - 1) for stride, length in zip(strides, array.shape, strict=True)]
+    low = sum(min(r, 0) for r in reach)
+    buffer = np.empty(sum(max(r, 0) for r in reach) - low + array.itemsize, np.uint8)
+    made: Column = np.ndarray(array.shape, array.dtype, buffer, -low, strides)
+    made[...] = array
+    return made
 
 
 def flat_results(result: Any) -> list[Any]:

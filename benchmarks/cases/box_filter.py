@@ -1,0 +1,28 @@
+"""A 3 by 3 box filter of images of 64 by 64 by 3 float32, by slices."""
+
+import numpy as np
+
+SIZES = (100, 1_000)
+PATHS = 1
+ARRAYS = True
+
+
+def data(n, rng):
+    return (rng.random((n, 64, 64, 3), dtype=np.float32),)
+
+
+def f(x):
+    total = x[:-2, :-2] + x[:-2, 1:-1] + x[:-2, 2:]
+    total = total + x[1:-1, :-2] + x[1:-1, 1:-1] + x[1:-1, 2:]
+    total = total + x[2:, :-2] + x[2:, 1:-1] + x[2:, 2:]
+    return total / 9
+
+
+def in_numpy(xs):
+    total = xs[:, :-2, :-2] + xs[:, :-2, 1:-1] + xs[:, :-2, 2:]
+    total = total + xs[:, 1:-1, :-2] + xs[:, 1:-1, 1:-1] + xs[:, 1:-1, 2:]
+    total = total + xs[:, 2:, :-2] + xs[:, 2:, 1:-1] + xs[:, 2:, 2:]
+    return total / 9
+
+
+PEERS = {"numpy": in_numpy, "jax": f, "tensorflow": f}

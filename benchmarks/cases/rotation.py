@@ -1,0 +1,31 @@
+"""Vectors of three numbers, turned by one matrix."""
+
+import numpy as np
+
+SIZES = (100, 1_000, 10_000, 100_000)
+PATHS = 1
+ARRAYS = True
+
+
+TURN = np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]])
+
+
+def data(n, rng):
+    return (rng.normal(size=(n, 3)),)
+
+
+def f(v):
+    return TURN @ v
+
+
+def in_numpy(vs):
+    return vs @ TURN.T
+
+
+def in_tensorflow(v):
+    import tensorflow as tf
+
+    return tf.linalg.matvec(TURN, v)
+
+
+PEERS = {"numpy": in_numpy, "jax": f, "tensorflow": in_tensorflow}

@@ -1,0 +1,37 @@
+"""Softmax over 1,000 classes."""
+
+import numpy as np
+
+SIZES = (100, 1_000, 10_000)
+PATHS = 1
+ARRAYS = True
+
+
+def data(n, rng):
+    return (rng.normal(size=(n, 1_000)),)
+
+
+def f(x):
+    e = np.exp(x - x.max())
+    return e / e.sum()
+
+
+def in_numpy(xs):
+    e = np.exp(xs - xs.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def in_jax(x):
+    import jax.numpy as jnp
+
+    e = jnp.exp(x - x.max())
+    return e / e.sum()
+
+
+def in_tensorflow(x):
+    import tensorflow as tf
+
+    return tf.nn.softmax(x)
+
+
+PEERS = {"numpy": in_numpy, "jax": in_jax, "tensorflow": in_tensorflow}

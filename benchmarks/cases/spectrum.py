@@ -1,0 +1,28 @@
+"""The power spectrum of signals of 1,000."""
+
+import numpy as np
+
+SIZES = (100, 1_000, 10_000)
+PATHS = 1
+ARRAYS = True
+
+
+def data(n, rng):
+    return (rng.normal(size=(n, 1_000)),)
+
+
+def f(x):
+    return np.abs(np.fft.rfft(x)) ** 2
+
+
+def in_numpy(xs):
+    return np.abs(np.fft.rfft(xs)) ** 2
+
+
+def in_jax(x):
+    import jax.numpy as jnp
+
+    return jnp.abs(jnp.fft.rfft(x)) ** 2
+
+
+PEERS = {"numpy": in_numpy, "jax": in_jax}

@@ -1,0 +1,34 @@
+"""Square roots of images of 64 by 64 by 3 float32."""
+
+import numpy as np
+
+SIZES = (100, 1_000)
+PATHS = 1
+ARRAYS = True
+
+
+def data(n, rng):
+    return (rng.random((n, 64, 64, 3), dtype=np.float32),)
+
+
+def f(x):
+    return np.sqrt(x)
+
+
+def in_numpy(xs):
+    return np.sqrt(xs)
+
+
+def in_jax(x):
+    import jax.numpy as jnp
+
+    return jnp.sqrt(x)
+
+
+def in_tensorflow(x):
+    import tensorflow as tf
+
+    return tf.sqrt(x)
+
+
+PEERS = {"numpy": in_numpy, "jax": in_jax, "tensorflow": in_tensorflow}
