@@ -130,6 +130,17 @@ def test_elements_of_a_row_are_numbers():
     check(f, GIVEN["v"][:, :3], must_batch=True)
 
 
+def test_out_by_position():
+    def f(x):
+        y, z = np.empty(5), np.empty((4, 5))
+        np.sum(x, 0, None, y)
+        np.clip(x, -1, 1, z)
+        np.add(x, z, z)
+        return y, z
+
+    check(f, GIVEN["x"], must_batch=True)
+
+
 def test_copies_stay_copies():
     """What is a copy for an element in Fortran order is a view for a column in C order."""
 

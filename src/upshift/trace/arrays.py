@@ -7,6 +7,8 @@ of writes, and a gear may do in place what nobody else looks at.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 import types
 from collections.abc import Callable
@@ -81,6 +83,9 @@ class Arrays:
             return _SPECIAL[fn](self, *args, **keywords)
         if fn in STATIC:
             return fn(*(true(a) for a in args), **{name: true(value) for name, value in keywords.items()})
+        names = _from_out_on(fn)
+        if names and len(args) > names[0]:
+            args, keywords = args[: names[0]], {**keywords, **dict(zip(names[1], args[names[0] :], strict=False))}
         if keywords.get("out") is not None:
             return self._into(fn, args, dict(keywords))
         keywords = {name: value for name, value in keywords.items() if name != "out"}
@@ -429,6 +434,16 @@ def _has_lanes(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_has_lanes, value))
     return is_lane(value)
+
+
+@functools.lru_cache(maxsize=1024)
+def _from_out_on(fn: Any) -> tuple[int, list[str]] | None:
+    """Where among its arguments a function takes `out`, and the names from there on."""
+    try:
+        names = [p.name for p in inspect.signature(fn).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    except (TypeError, ValueError):
+        return None
+    return (names.index("out"), names[names.index("out") :]) if "out" in names else None
 
 
 def _is_python_function(leaf: Any) -> bool:

@@ -131,6 +131,8 @@ class Trace:
     def same(self, a: Any, b: Any) -> bool:
         """`a is b`, one of them a lane value: only bools (and None, which is no lane) can be told by identity."""
         values = [self._value(a), self._value(b)]
+        if any(type(side) is LaneArray for side in (a, b)):
+            return values[0] is values[1]
         if all(isinstance(v, bool | np.bool_) for v in values):
             for side in (a, b):
                 if is_lane(side):
