@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -134,6 +134,7 @@ class Band:
     """Lanes that have answered all guards alike: where they are in the tree, and the values they carry by id.
 
     `spans` are what is known of the ranges of those values, `errors` how far they may be off, for these lanes alone.
+    `owned` are the values in memory that this band made for itself.
     """
 
     node: Node | None
@@ -141,11 +142,12 @@ class Band:
     values: dict[int, Any]
     spans: dict[int, Span]
     errors: dict[int, Error]
+    owned: set[int] = field(default_factory=set)
 
     def part(self, index: Column, ids: Iterable[int], node: Node | None) -> Band:
         """Some of these lanes, with some of their values."""
         values = {id: _take(self.values[id], index) for id in ids if id >= 0}
-        return Band(node, _pick(self.lanes, index), values, dict(self.spans), dict(self.errors))
+        return Band(node, _pick(self.lanes, index), values, dict(self.spans), dict(self.errors), set(values))
 
 
 class Chunk:
@@ -198,7 +200,7 @@ class Chunk:
             leave = None
             self.flagged = False
             try:
-                out = self._in_place(instruction, args, values) if instruction.updates else None
+                out = self._in_place(instruction, args, band) if instruction.updates else None
                 if out is not None:
                     pass
                 elif not op.simple:
@@ -225,6 +227,8 @@ class Chunk:
             if self.flagged and op.warns:
                 leave = self._warned(instruction, band.lanes, out, args, leave)
             values[instruction.out] = out
+            if instruction.fresh:
+                band.owned.add(instruction.out)
             for id in instruction.dead:
                 values.pop(id, None)
             if leave is not None:
@@ -245,10 +249,10 @@ class Chunk:
         node.program = None
         return step.op
 
-    def _in_place(self, instruction: Instruction, args: list[Any], values: dict[int, Any]) -> Any:
+    def _in_place(self, instruction: Instruction, args: list[Any], band: Band) -> Any:
         """A write into memory that nobody else looks at; None where it is not, or NumPy refuses before it writes."""
         assert instruction.op is not None
-        if not self._is_alone(instruction, args, values):
+        if instruction.refs[0] not in band.owned or not self._is_alone(instruction, args, band.values):
             return None
         try:
             return instruction.op.run(*args, own=True)
@@ -263,7 +267,7 @@ class Chunk:
         others = [plain(value) for id, value in values.items() if id != own and id not in instruction.dead]
         others += args[1:]
         arrays = (a for value in others for a in (value if type(value) is tuple else (value,)))
-        return not any(type(a) is np.ndarray and np.may_share_memory(a, first) for a in arrays)
+        return not any(type(a) is np.ndarray and _share(a, first) for a in arrays)
 
     def _blurred(self, instruction: Instruction, band: Band, out: Any, args: list[Any], leave: Column | None) -> Any:
         """Keep in mind how far a result may be off; at a decision, let go of the lanes that are too close to call."""
@@ -421,7 +425,14 @@ class Chunk:
         if index is not None:
             return [band.part(index, child.needs, child)]
         return [
-            Band(child, band.lanes, {id: band.values[id] for id in child.needs if id >= 0}, band.spans, band.errors)
+            Band(
+                child,
+                band.lanes,
+                {id: band.values[id] for id in child.needs if id >= 0},
+                band.spans,
+                band.errors,
+                band.owned,
+            )
         ]
 
     def _untraced(self, guard: Guard | None, answer: Any, band: Band) -> list[Band]:
@@ -444,7 +455,7 @@ class Chunk:
             self._leave(band.lanes)
             return []
         if all(id < 0 or id in band.values for id in child.needs) and run.tree.sharpened == before:
-            return [Band(child, band.lanes, band.values, band.spans, band.errors)]
+            return [Band(child, band.lanes, band.values, band.spans, band.errors, band.owned)]
         return [self._start(index_of(band.lanes))]
 
     def _grow(self, lanes: Where) -> bool:
@@ -454,7 +465,7 @@ class Chunk:
             began = time.perf_counter()
             steps = max(200, int(run.pace.allowance / TRACE_STEP_SECONDS)) if run.pace.allowance < 1e6 else 100_000
             drawn = run.draw().of_lane(i, run.tree.draws) if run.tree.draws else []
-            outcome = grow(run.tree, run.f, run.row(i), run.shared, steps, drawn)
+            outcome = grow(run.tree, run.f, run.row(i), run.shared, steps, drawn, max(run.pace.allowance, 1e-3))
             run.pace.spend(time.perf_counter() - began)
             if outcome.refusal is not None:
                 raise outcome.refusal
@@ -494,6 +505,14 @@ def _take(value: Any, index: Column) -> Any:
     if type(value) is tuple:
         return tuple(_take(one, index) for one in value)
     return value if type(value) is Const else value.take(index, 0)
+
+
+def _share(a: Column, b: Column) -> bool:
+    """Whether two arrays may share memory; told by their owners where these are arrays."""
+    mine, other = (a if a.base is None else a.base), (b if b.base is None else b.base)
+    if type(mine) is np.ndarray and type(other) is np.ndarray and mine.base is None and other.base is None:
+        return mine is other
+    return bool(np.may_share_memory(a, b))
 
 
 def _is_like(arg: Any, out: Column) -> bool:

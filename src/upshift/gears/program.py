@@ -33,6 +33,8 @@ class Instruction:
     edge: bool = False
     updates: bool = False
     """Whether it may change its first argument in place, if nobody else looks at that."""
+    fresh: bool = False
+    """Whether its result is in memory of its own."""
 
 
 class Care(IntEnum):
@@ -52,7 +54,7 @@ def program_of(node: Node, care: Care) -> tuple[Instruction, ...]:
 def _compile(node: Node, care: Care) -> tuple[Instruction, ...]:
     needed = node.needed_after()
     made: list[Instruction] = []
-    ours: set[int] = set()
+    buffers = _Buffers(node)
     last: list[tuple[Step, tuple[int, ...]]] = []
     for step in reversed(node.steps):
         ids = {ref for ref in step.refs if isinstance(ref, int)}
@@ -67,28 +69,32 @@ def _compile(node: Node, care: Care) -> tuple[Instruction, ...]:
         step_blurs = step.blurs and not step.of_arrays
         decisive = care is Care.CLOSE and not sharp and step_blurs and step.out in node.decisive and step.fn in SPREAD
         edge = care is Care.CLOSE and op is not None and step_blurs and op.cuts and op.name in EDGES
-        into = None if decisive or edge else _overwritable(step, op, dead, ours, node)
+        into = None if decisive or edge else buffers.overwritable(step, op, dead)
         updates = isinstance(op, ArrayOp) and op.updates
-        alone = updates and step.refs[0] in ours and step.refs[0] in dead
-        made.append(Instruction(step, op, step.refs, step.out, into, dead, dtype, decisive, edge, alone))
-        if op is not None and (isinstance(op.run, np.ufunc) or updates):
-            ours.add(step.out)
+        alone = updates and step.refs[0] in dead
+        fresh = op is not None and (isinstance(op.run, np.ufunc) or updates)
+        made.append(Instruction(step, op, step.refs, step.out, into, dead, dtype, decisive, edge, alone, fresh))
+        if fresh:
+            buffers.ours.add(step.out)
     return tuple(made)
 
 
-def _overwritable(step: Step, op: Op | None, dead: tuple[int, ...], ours: set[int], node: Node) -> int | None:
-    """An argument that nobody needs any more, made by this node in a buffer of the result's dtype."""
-    if op is None or not op.simple or not isinstance(op.run, np.ufunc) or step.kind is None:
-        return None
-    dtypes = {s.out: s.kind.dtype for s in node.steps if s.kind is not None}
-    shapes = {s.out: s.kind.lane_shape for s in node.steps if s.kind is not None}
-    for id in dead:
-        if id in ours and dtypes.get(id) == step.kind.dtype and shapes.get(id) == step.kind.lane_shape:
-            return None if _is_seen(id, node) else id
-    return None
+class _Buffers:
+    """Which columns of a node may be written over."""
 
+    def __init__(self, node: Node) -> None:
+        self.kinds = {s.out: (s.kind.dtype, s.kind.lane_shape) for s in node.steps if s.kind is not None}
+        self.ours: set[int] = set()
+        """Made by this node, in memory of their own."""
+        self.seen: set[int] = set()
+        """May be looked at through another column, which is a view of them."""
+        for step in node.steps:
+            if step.of_arrays and not isinstance(getattr(step.op, "run", None), np.ufunc):
+                self.seen.update(ref for ref in step.refs if isinstance(ref, int))
 
-def _is_seen(id: int, node: Node) -> bool:
-    """Whether a column may be looked at through another one, which is a view of it."""
-    return any(id in step.refs and step.of_arrays and not isinstance(getattr(step.op, "run", None), np.ufunc)
-               for step in node.steps)  # fmt: skip
+    def overwritable(self, step: Step, op: Op | None, dead: tuple[int, ...]) -> int | None:
+        """An argument that nobody needs any more, in a buffer of the result's kind."""
+        if op is None or not op.simple or not isinstance(op.run, np.ufunc) or step.kind is None:
+            return None
+        kind = step.kind.dtype, step.kind.lane_shape
+        return next((id for id in dead if id in self.ours and id not in self.seen and self.kinds.get(id) == kind), None)

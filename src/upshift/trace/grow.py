@@ -28,10 +28,16 @@ class Outcome:
 
 
 def grow(
-    tree: Tree, f: Any, element: tuple[Any, ...], shared: dict[str, Any], budget: int, drawn: Iterable[Any] = ()
+    tree: Tree,
+    f: Any,
+    element: tuple[Any, ...],
+    shared: dict[str, Any],
+    budget: int,
+    drawn: Iterable[Any] = (),
+    seconds: float = 1e9,
 ) -> Outcome:
     """Run `f` on lane values made of one element (a tuple of arguments); `drawn` are its random numbers, if known."""
-    trace = Trace(tree, budget, list(drawn))
+    trace = Trace(tree, budget, list(drawn), seconds)
     holder = Holder(trace)
     try:
         with np.errstate(all="ignore"):

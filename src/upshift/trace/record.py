@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -33,8 +34,8 @@ class Trace:
     New nodes hang on the trace alone until it ends well, so that the tree never holds half a path.
     """
 
-    def __init__(self, tree: Tree, budget: int, drawn: list[Any]) -> None:
-        self.tree, self.budget = tree, budget
+    def __init__(self, tree: Tree, budget: int, drawn: list[Any], seconds: float = 1e9) -> None:
+        self.tree, self.budget, self.deadline = tree, budget, time.perf_counter() + seconds
         self.growing = tree.root is None
         self.node = tree.root or Node()
         self.trail = [self.node]
@@ -316,7 +317,7 @@ class Trace:
         refs: tuple[Ref, ...] = tuple([a._up_id if type(a) in LANES else Const(a) for a in args])
         if self.growing:
             self.budget -= 1
-            if self.budget < 0:
+            if self.budget < 0 or (self.budget & 15 == 0 and time.perf_counter() > self.deadline):
                 raise self._end(OverBudget("the trace became longer than it is worth"))
             blurs = op is not None and (op.close or not self.blurred.isdisjoint(r for r in refs if isinstance(r, int)))
             self.node.steps.append(Step(fn, refs, self.fresh, kind, op, kinds, user_line(), blurs))

@@ -216,6 +216,7 @@ class Tree:
         self.young = True
         self.trusted = False
         self.lock = threading.RLock()
+        self._chunk: tuple[Any, int] = (None, 0)
 
     @property
     def draws(self) -> list[Step]:
@@ -228,10 +229,18 @@ class Tree:
         return any(step.op.each for node in self.nodes() for step in node.steps if step.op is not None)
 
     def chunk(self, lanes: int, bytes: int, all: int) -> int:
-        """How many lanes at a time: as many as told, unless a column, or all together, would be larger than told."""
-        kinds = [*self.kinds, *(step.kind for node in self.nodes() for step in node.steps)]
-        sizes = [k.dtype.itemsize * math.prod(k.shape) for k in kinds if k is not None and k.shape]
-        return max(min(lanes, bytes // max(*sizes, 1), all // max(sum(sizes), 1)), 1) if sizes else lanes
+        """How many lanes at a time: as many as told, unless a column, or all together, would be larger than told.
+
+        Where there are very many steps (loops over pixels), each costs more than caches save: then lanes are more.
+        """
+        key = self.paths, lanes, bytes, all
+        if self._chunk[0] != key:
+            kinds = [*self.kinds, *(step.kind for node in self.nodes() for step in node.steps)]
+            bytes *= max(len(kinds) // max(self.paths, 1) // 64, 1)
+            sizes = [k.dtype.itemsize * math.prod(k.shape) for k in kinds if k is not None and k.shape]
+            live = max(*sizes, 1) * 16 if len(sizes) > 256 else sum(sizes)
+            self._chunk = key, max(min(lanes, bytes // max(*sizes, 1), all // max(live, 1)), 1) if sizes else lanes
+        return self._chunk[1]
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, parents first."""
