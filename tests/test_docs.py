@@ -33,4 +33,10 @@ def test_the_first_example_of_the_readme_runs():
 
 
 def test_the_page_of_numpy_functions_is_current():
-    assert (ROOT / "docs" / "numpy.md").read_text() == page(), "run: upshift rules > docs/numpy.md"
+    """Another NumPy has other functions: those that both have must be run alike."""
+    there, here = ((ROOT / "docs" / "numpy.md").read_text(), page())
+    known, found = ({line for line in text.splitlines() if line.startswith("| `")} for text in (there, here))
+    names = {line.split("`")[1] for line in known} & {line.split("`")[1] for line in found}
+    assert len(names) > 400
+    for line in known ^ found:
+        assert line.split("`")[1] not in names, f"run: upshift rules > docs/numpy.md ({line})"

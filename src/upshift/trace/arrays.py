@@ -440,7 +440,7 @@ def _has_lanes(value: Any) -> bool:
 def _from_out_on(fn: Any) -> tuple[int, list[str]] | None:
     """Where among its arguments a function takes `out`, and the names from there on."""
     try:
-        names = [p.name for p in inspect.signature(fn).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+        names = [p.name for p in inspect.signature(fn).parameters.values() if p.kind <= p.POSITIONAL_OR_KEYWORD]
     except (TypeError, ValueError):
         return None
     return (names.index("out"), names[names.index("out") :]) if "out" in names else None
