@@ -130,6 +130,13 @@ def test_elements_of_a_row_are_numbers():
     check(f, GIVEN["v"][:, :3], must_batch=True)
 
 
+def test_results_of_nothing():
+    for _ in range(3):
+        assert up.map(lambda x: (), np.ones((3000, 2))) == ()
+        assert up.map(lambda x: x.sum().shape, np.ones((3000, 2)), gear="numpy") == ()
+        assert up.map(lambda x: x.sum().shape, np.ones((3000, 2))) == ()
+
+
 def test_out_by_position():
     def f(x):
         y, z = np.empty(5), np.empty((4, 5))

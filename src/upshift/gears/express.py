@@ -56,7 +56,8 @@ def express_of(tree: Tree) -> Express | None:
     assert isinstance(leaf, Leaf)
     instructions = [i for node in nodes for i in program_of(node, Care.CLOSE)]
     made = {i.out for i in instructions if i.op is not None}
-    plain = all(isinstance(ref, int) and ref in made for ref in leaf.refs) and _is_array_form(leaf.form)
+    plain = bool(leaf.refs) and all(isinstance(ref, int) and ref in made for ref in leaf.refs)
+    plain = plain and _is_array_form(leaf.form)
     plain = plain and len(set(leaf.refs)) == len(leaf.refs)  # else two results would share their memory
     plain = plain and not tree.draws
     plain = plain and not any(isinstance(i.op, ArrayOp) and i.op.updates for i in instructions)
