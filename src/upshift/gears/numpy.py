@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,11 @@ from ..config import settings
 from ..errors import Untraceable
 from ..rules import Op, lane_by_lane
 from ..rules.arrays import ArrayOp, NoRule
-from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
+from ..rules.blur import EXACT, Blurred, spread, too_close, too_inexact
 from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Ref, Tree, grow, value_key
 from ..trace.draws import DrawOp
+from .bands import Band, either, is_few, is_like, pick, plain, share
 from .chunks import CHUNK, CHUNK_BYTES, THREADS_PAY_SECONDS, chunks_of, side_by_side
 from .draws import Drawn
 from .express import made_as, span_of
@@ -129,27 +130,6 @@ class Run:
             chunk.run(where)
 
 
-@dataclass(slots=True)
-class Band:
-    """Lanes that have answered all guards alike: where they are in the tree, and the values they carry by id.
-
-    `spans` are what is known of the ranges of those values, `errors` how far they may be off, for these lanes alone.
-    `owned` are the values in memory that this band made for itself.
-    """
-
-    node: Node | None
-    lanes: Where
-    values: dict[int, Any]
-    spans: dict[int, Span]
-    errors: dict[int, Error]
-    owned: set[int] = field(default_factory=set)
-
-    def part(self, index: Column, ids: Iterable[int], node: Node | None) -> Band:
-        """Some of these lanes, with some of their values."""
-        values = {id: _take(self.values[id], index) for id in ids if id >= 0}
-        return Band(node, _pick(self.lanes, index), values, dict(self.spans), dict(self.errors), set(values))
-
-
 class Chunk:
     """The lanes of one chunk on their way through the tree."""
 
@@ -232,7 +212,7 @@ class Chunk:
             for id in instruction.dead:
                 values.pop(id, None)
             if leave is not None:
-                self._leave(_pick(band.lanes, np.flatnonzero(leave)))
+                self._leave(pick(band.lanes, np.flatnonzero(leave)))
                 band = band.part(np.flatnonzero(~leave), values, node)
                 values, spans = band.values, band.spans
                 if not count_of(band.lanes):
@@ -267,7 +247,7 @@ class Chunk:
         others = [plain(value) for id, value in values.items() if id != own and id not in instruction.dead]
         others += args[1:]
         arrays = (a for value in others for a in (value if type(value) is tuple else (value,)))
-        return not any(type(a) is np.ndarray and _share(a, first) for a in arrays)
+        return not any(type(a) is np.ndarray and share(a, first) for a in arrays)
 
     def _blurred(self, instruction: Instruction, band: Band, out: Any, args: list[Any], leave: Column | None) -> Any:
         """Keep in mind how far a result may be off; at a decision, let go of the lanes that are too close to call."""
@@ -284,9 +264,9 @@ class Chunk:
         if not instruction.edge or all(arg.sharp for arg in blurred):
             return leave
         close = too_close(op.name, blurred)
-        if not _is_few(close):
+        if not is_few(close):
             raise TooBlurred
-        return _either(leave, close)
+        return either(leave, close)
 
     def _value(self, ref: Ref, values: dict[int, Any]) -> Any:
         """What a reference stands for: a constant, a captured value as it is now, a column."""
@@ -332,7 +312,7 @@ class Chunk:
         if out.dtype.kind in "fc":
             odd = ~np.isfinite(out)
             for arg in args:
-                if arg is out or not _is_like(arg, out):
+                if arg is out or not is_like(arg, out):
                     continue  # overwritten: what it was is gone, so more lanes are taken for odd
                 odd = odd & (np.isfinite(arg) | (np.isnan(out) & ~np.isnan(arg)))
         else:
@@ -342,7 +322,7 @@ class Chunk:
             return leave
         if self.of.strict:
             return odd if leave is None else odd | leave
-        few = _pick(lanes, np.flatnonzero(odd)[:3])
+        few = pick(lanes, np.flatnonzero(odd)[:3])
         self.of.warned.setdefault(id(instruction.step), few.tolist())
         return leave
 
@@ -377,16 +357,16 @@ class Chunk:
                 continue
             result = Blurred(band.values[ref], band.errors[ref])
             odd = too_inexact(result)
-            if odd is not None and not _is_few(odd):
+            if odd is not None and not is_few(odd):
                 odd = too_inexact(result, NOISE)
-                if odd is not None and not _is_few(odd):
+                if odd is not None and not is_few(odd):
                     raise TooBlurred
                 worst = np.argsort(np.abs(result.column))[:SUSPECTS]
-                self.of.suspects += _pick(band.lanes, worst).tolist()
-            bad = _either(bad, odd)
+                self.of.suspects += pick(band.lanes, worst).tolist()
+            bad = either(bad, odd)
         if bad is None:
             return band
-        self._leave(_pick(band.lanes, bad.nonzero()[0]))
+        self._leave(pick(band.lanes, bad.nonzero()[0]))
         return band.part((~bad).nonzero()[0], band.values, band.node)
 
     def _write(self, leaf: Leaf, band: Band) -> None:
@@ -481,43 +461,6 @@ class Chunk:
 TRACE_SECONDS = 100e-6
 """What tracing one more path costs, about: groups of lanes that the loop runs faster than this are not traced."""
 TRACE_STEP_SECONDS = 5e-6
-
-
-def plain(value: Any) -> Any:
-    """A column as it is; what is the same for all lanes as its value."""
-    return value.value if type(value) is Const else value
-
-
-def _is_few(lanes: Column) -> bool:
-    """Whether the plain function can take these lanes without being missed."""
-    return int(np.count_nonzero(lanes)) <= 0.05 * len(lanes) + 16
-
-
-def _either(a: Column | None, b: Column | None) -> Column | None:
-    return b if a is None else a if b is None else a | b
-
-
-def _pick(lanes: Where, index: Column) -> Column:
-    return index + lanes.start if isinstance(lanes, slice) else lanes[index]
-
-
-def _take(value: Any, index: Column) -> Any:
-    if type(value) is tuple:
-        return tuple(_take(one, index) for one in value)
-    return value if type(value) is Const else value.take(index, 0)
-
-
-def _share(a: Column, b: Column) -> bool:
-    """Whether two arrays may share memory; told by their owners where these are arrays."""
-    mine, other = (a if a.base is None else a.base), (b if b.base is None else b.base)
-    if type(mine) is np.ndarray and type(other) is np.ndarray and mine.base is None and other.base is None:
-        return mine is other
-    return bool(np.may_share_memory(a, b))
-
-
-def _is_like(arg: Any, out: Column) -> bool:
-    """Whether an argument can be looked at beside the result, number by number."""
-    return np.ndim(arg) == 0 or (isinstance(arg, np.ndarray) and arg.shape == out.shape)
 
 
 def _no_rule(*args: Any) -> None:

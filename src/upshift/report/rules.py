@@ -12,7 +12,7 @@ import numpy as np
 from ..rules.arrays import ARRAYS
 from ..rules.arrays.call import by_rows, never
 from ..rules.arrays.scipy import SCIPY
-from ..trace.arrays import STATIC, WRITES
+from ..trace.words import STATIC, WRITES
 
 MODULES = ("numpy", "numpy.linalg", "numpy.fft", "numpy.lib.stride_tricks")
 _CREATION = frozenset(
