@@ -47,6 +47,32 @@ def test_other_layouts(name, sample):
     check(f, *found, atol=1e-12, gears=("numpy",), must_batch=True)
 
 
+OTHERS = {"float32": "xymcvs", "int64": "xymcv", "uint8": "xymcvk", "bool": "xymcv", "complex128": "xymcv",
+          "float16": "xycv", "int16": "xymvk"}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", OTHERS)
+@pytest.mark.parametrize(("name", "sample"), SAMPLES[2::3], ids=[f"{n}-{s}" for n, s in SAMPLES[2::3]])
+@pytest.mark.filterwarnings("ignore")
+def test_other_dtypes(name, sample, dtype):
+    """Whatever NumPy makes of them, errors included."""
+    given = {n: (c * 3).astype(dtype) if n in OTHERS[dtype] else c for n, c in columns(4, 7).items()}
+    f, found = function_of(sample, given)
+    check(f, *found, gears=("numpy",), atol=1e-2 if dtype == "float16" else 1e-3 if dtype == "float32" else 1e-9)
+
+
+DEFINED = [(name, sample) for name, sample in SAMPLES[::2] if "irfft" not in name]  # NumPy's reads unset memory there
+
+
+@pytest.mark.parametrize(("name", "sample"), DEFINED, ids=[f"{n}-{s}" for n, s in DEFINED])
+@pytest.mark.filterwarnings("ignore")
+def test_nothing_in_them(name, sample):
+    """Arrays with an axis of length zero: a result or NumPy's own error."""
+    given = {n: c[:, :0] if c.ndim > 1 else c for n, c in columns(5, 4).items()}
+    f, found = function_of(sample, given)
+    check(f, *found, gears=("numpy",))
+
+
 def test_there_are_many():
     assert len(ARRAYS) >= 300
 
