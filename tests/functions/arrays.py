@@ -284,6 +284,12 @@ def float32_stays(f):
     return f * 2 + np.float32(1), f.mean(), f / 3
 
 
+def scalar_types(x):
+    first = np.float32(x[0, 0]) if type(x[0, 0]) is np.float64 else np.float64(x[0, 0])
+    whole = np.int32(int(abs(x[1, 1]) * 3))
+    return first / 3, whole + 1, np.float32(x), {np.float64: 1, np.float32: 2}.get(type(x[0, 1]), 0)
+
+
 def comparison_chain(x):
     return (x > 0) & (x < 1) | (x == x.max())
 
@@ -325,7 +331,7 @@ TWO_D = [
     mask_in_place, index_write, overlapping, overlapping_in_place, copyto, put_and_place, add_at, with_out,
     with_out_where, fill_and_sort, flat_iterator, early_exit, branch_on_sum, standardise, box_filter, pairwise,
     python_numbers, math_on_items, dictionary, nested, list_of_rows, integers, histogram_of_integers, argmax_pick,
-    stacks, comparison_chain, any_all, zero_d, empty_slices, raises_sometimes,
+    stacks, scalar_types, comparison_chain, any_all, zero_d, empty_slices, raises_sometimes,
 ]  # fmt: skip
 VECTORS = [
     while_norm,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..columns.kinds import Column, Kind
+from ..columns.kinds import Column, Kind, kind_of_dtype
 from .maths import WHOLE_DOMAIN, as_float, whole
 from .op import Op, Proved, Watched
 from .predicates import TRUE
@@ -140,3 +140,27 @@ def weak_cast(kind: Kind) -> tuple[Callable[..., Any], Lower]:
         return Op("cast", lambda x: x.astype(kind.dtype), spell)
 
     return scalar, make
+
+
+def scalar_type(cls: type[np.generic]) -> None:
+    """`np.float32(x)` of a number: a cast, where no number can be too large for it or no number at all."""
+    dtype = np.dtype(cls)
+    kind = kind_of_dtype(dtype)
+    assert kind is not None
+    _, make = weak_cast(kind)
+
+    def lower(kinds: tuple[Kind | None, ...], out: Kind) -> Op | None:
+        given = kinds[0]
+        if len(kinds) != 1 or given is None or out is not kind:
+            return None
+        whole = given.dtype.kind in "bi"
+        if dtype.kind in "fc" and (whole or given.dtype.kind == "f"):
+            return Op("cast", lambda x: x.astype(dtype), f"{{0}}.astype(np.{dtype.name})")
+        return make(kinds, out) if dtype.kind in "iu" and whole else None
+
+    rule(cls, on="bool int float numpy", lower=lower, samples=[(1,), (2.5,), (-3,), (True,), (0.1,), (1e300,)])
+
+
+for _cls in (np.float16, np.float32, np.float64, np.complex64, np.complex128, np.int8, np.int16, np.int32, np.int64,
+             np.uint8, np.uint16, np.uint32, np.uint64):  # fmt: skip
+    scalar_type(_cls)

@@ -25,6 +25,7 @@ from ..rules.arrays.elementwise import OPERATORS
 from ..rules.conversions import larger, smaller
 from .lane import Lane, LaneArray, Storage, is_lane
 from .names import Applied, UfuncMethod, user_line
+from .standins import ScalarClass
 from .tree import Const
 from .words import FACTS, METHODS, OWN_METHODS, PROPERTIES, SPECIAL, STATIC, Flat, true
 
@@ -100,6 +101,7 @@ class Arrays:
             kinds = tuple(kind_of_value(true(a)) for a in args)
             args, _ = self.trace._cast_weak(fn, args, kinds)
         form, leaves = flatten((args, keywords))
+        leaves = [leaf._up_original if isinstance(leaf, ScalarClass) else leaf for leaf in leaves]
         if any(_is_python_function(leaf) for leaf in leaves):
             raise Untraceable(f"gives a function to {getattr(fn, '__name__', fn)}", where=user_line())
         plain = Applied.of(fn, form)
@@ -383,6 +385,11 @@ class Arrays:
         if convert is None:
             raise Untraceable("makes a Python date of a NumPy one", where=user_line())
         return self.trace.record(convert, (number,))
+
+    def scalar(self, cls: Any, x: Any) -> Any:
+        """`np.float32(x)` of an array: an array of that dtype, a number where it is 0-d."""
+        made = self.call(np.astype, (x, np.dtype(cls)), {})
+        return made[()] if not true(made).ndim else made
 
     def tolist(self, x: LaneArray) -> Any:
         if x._up_value.ndim == 0:

@@ -31,7 +31,7 @@ from .lane import Lane
 from .names import Names, user_line
 from .paths import Path, frozen
 from .record import Trace
-from .standins import CALLED, IDENTITY, standin_for
+from .standins import CALLED, IDENTITY, scalar_class, standin_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,7 +399,9 @@ class HeldModule(types.ModuleType):
         if module.__name__.split(".")[0] == "numpy" and not isinstance(value, types.ModuleType):
             if name in ("errstate", "seterr", "seterrcall"):
                 raise Untraceable(f"changes NumPy's error state: np.{name}", where=user_line())
-            if callable(value) and not isinstance(value, type | np.ufunc):
+            if isinstance(value, type) and issubclass(value, np.generic) and value.__module__ == "numpy":
+                value = self.__dict__[name] = scalar_class(value)  # type: ignore[arg-type]
+            elif callable(value) and not isinstance(value, type | np.ufunc):
                 value = self.__dict__[name] = Standin(holder.trace, value)
             return value
         made = holder.hold(value, (*path, ("attr", name)))

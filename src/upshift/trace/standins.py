@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
+import numpy as np
+
 from ..columns.kinds import kind_of
 from ..errors import Untraceable
 from ..rules.conversions import larger, ranked, smaller, total
@@ -202,7 +204,44 @@ def _convert(cls: type) -> Function:
     return standin
 
 
+class ScalarClass(type):
+    """The class of stand-ins for NumPy's scalar types: equal to them in every way, but calls are recorded."""
+
+    _up_original: Any
+
+    def __call__(cls, *args: Any, **keywords: Any) -> Any:
+        plain = cls._up_original
+        trace = _trace_of(args)
+        if trace is None or keywords or len(args) != 1:
+            return plain(*args, **keywords)
+        if isinstance(_true(args[0]), np.ndarray):
+            return trace.arrays.scalar(plain, args[0])
+        return trace.record(plain, args)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls._up_original)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls._up_original)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is cls._up_original
+
+    def __hash__(cls) -> int:
+        return hash(cls._up_original)
+
+
+@functools.cache
+def scalar_class(cls: Any) -> Any:
+    """The stand-in of `np.float32` and its like."""
+    try:
+        return ScalarClass(cls.__name__, (cls,), {"_up_original": cls, "__module__": cls.__module__})
+    except TypeError:  # a class that cannot be subclassed, such as np.bool
+        return cls
+
+
 def _is(a: Any, b: Any) -> bool:
+    a, b = (side._up_original if isinstance(side, ScalarClass) else side for side in (a, b))
     trace = _trace_of((a, b))
     return a is b if trace is None else bool(trace.same(a, b))
 
