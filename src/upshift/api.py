@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from .emit import source_of
 from .errors import GearRefused, Refusal, UpshiftError
 from .gears.express import MISS
 from .gears.job import Job
-from .gears.loop import OnError, check_policy, run_loop
+from .gears.loop import OnError, check_policy, run_loop, run_plain
 from .gears.numpy import Pace
 from .gears.streams import Streams
 from .plan.explanation import Explanation
@@ -62,7 +63,10 @@ def map(
         shared["seed"] = seed
     if gear is None and on_error == "raise" and not shared and not exact and xs:
         known = _glance(f, xs)
-        if known is not None:
+        if known is None:
+            if _is_tiny(f, xs):
+                return stack(run_plain(f, xs))
+        else:
             n = len(xs[0])
             if n <= known.quick:
                 return _quick(f, xs, known)
@@ -142,15 +146,35 @@ def _glance(f: Any, xs: tuple[Any, ...]) -> Known | None:
     except (AttributeError, TypeError):
         return None
     for x in xs:
-        if type(x) not in _PLAIN_COLUMNS or len(x) != n or not n:
+        if type(x) not in _PLAIN_COLUMNS or len(x) != n or not n or (type(x) is list and type(x[0]) is np.ndarray):
             return None
     return known
+
+
+TINY = 16
+"""Up to so many elements are the loop's, whatever the function, and teach nothing."""
+
+
+def _is_tiny(f: Any, xs: tuple[Any, ...]) -> bool:
+    """Whether this is a plain function on a few numbers or objects, which no gear could run faster."""
+    try:
+        n = len(xs[0])
+        if not 0 < n <= TINY or type(f) is not types.FunctionType:
+            return False
+        for x in xs:
+            if type(x) not in _PLAIN_COLUMNS or len(x) != n:
+                return False
+            if x.ndim != 1 or x.dtype.hasobject if type(x) is np.ndarray else isinstance(x[0], np.ndarray):
+                return False
+    except TypeError:
+        return False
+    return True
 
 
 def _quick(f: Any, xs: tuple[Any, ...], known: Known) -> Any:
     """Small, known calls: the loop, the stack, and an eye on the clock."""
     began = time.perf_counter()
-    results = run_loop(f, [elements_of(x) for x in xs] if known.of_arrays else xs, "raise")
+    results = run_loop(f, [elements_of(x) for x in xs], "raise") if known.of_arrays else run_plain(f, xs)
     if time.perf_counter() - began > 3 * QUICK_SECONDS:
         known.quick = 0
     return stack(results)

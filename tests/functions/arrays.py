@@ -290,6 +290,23 @@ def scalar_types(x):
     return first / 3, whole + 1, np.float32(x), {np.float64: 1, np.float32: 2}.get(type(x[0, 1]), 0)
 
 
+def quiet_division(x):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = x / np.round(x)
+    return np.where(np.isfinite(ratio), ratio, 0.0)
+
+
+def enumerated(x):
+    total = 0.0
+    for (i, j), value in np.ndenumerate(x[:2, :2]):
+        total += value * (i + 2 * j)
+    return total
+
+
+def joined(x):
+    return np.r_[x[0], 1.0, x[1, :2]], np.c_[x[:, 0], x[:, 1] * 2], np.c_[x, x]
+
+
 def comparison_chain(x):
     return (x > 0) & (x < 1) | (x == x.max())
 
@@ -331,7 +348,8 @@ TWO_D = [
     mask_in_place, index_write, overlapping, overlapping_in_place, copyto, put_and_place, add_at, with_out,
     with_out_where, fill_and_sort, flat_iterator, early_exit, branch_on_sum, standardise, box_filter, pairwise,
     python_numbers, math_on_items, dictionary, nested, list_of_rows, integers, histogram_of_integers, argmax_pick,
-    stacks, scalar_types, comparison_chain, any_all, zero_d, empty_slices, raises_sometimes,
+    stacks, scalar_types, quiet_division, enumerated, joined, comparison_chain, any_all, zero_d,
+    empty_slices, raises_sometimes,
 ]  # fmt: skip
 VECTORS = [
     while_norm,

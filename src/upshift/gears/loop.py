@@ -34,6 +34,17 @@ def run_loop(
     """`[call(*row) for row in zip(*columns)]`, at that very speed. Errors name positions, or count from `offset`."""
     if any(_holds_arrays(column) for column in columns):
         return _loop_over_arrays(call, columns, on_error, offset, positions)
+    return run_plain(call, columns, on_error, offset, positions)
+
+
+def run_plain(
+    call: Callable[..., Any],
+    columns: Sequence[Elements],
+    on_error: OnError = "raise",
+    offset: int = 0,
+    positions: Sequence[int] | Column | None = None,
+) -> list[Any]:
+    """The loop over elements that are no arrays."""
     if on_error != "raise":
         at = itertools.count(offset) if positions is None else positions
         return [call_one(call, row, int(i), on_error) for i, row in zip(at, zip(*columns, strict=True), strict=False)]

@@ -32,6 +32,7 @@ from .names import Names, user_line
 from .paths import Path, frozen
 from .record import Trace
 from .standins import CALLED, IDENTITY, scalar_class, standin_for
+from .words import NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,8 +398,10 @@ class HeldModule(types.ModuleType):
         holder, module, path = self.__dict__["_up_read"]
         value = getattr(module, name)
         if module.__name__.split(".")[0] == "numpy" and not isinstance(value, types.ModuleType):
-            if name in ("errstate", "seterr", "seterrcall"):
+            if name in ("seterr", "seterrcall"):
                 raise Untraceable(f"changes NumPy's error state: np.{name}", where=user_line())
+            if name in NAMES:
+                return NAMES[name](holder.trace.arrays)
             if isinstance(value, type) and issubclass(value, np.generic) and value.__module__ == "numpy":
                 value = self.__dict__[name] = scalar_class(value)  # type: ignore[arg-type]
             elif callable(value) and not isinstance(value, type | np.ufunc):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -224,3 +225,51 @@ OWN_METHODS: dict[str, Function] = {
 WRITES: dict[Any, bool] = {np.copyto: True, np.fill_diagonal: True, np.putmask: True, np.put: False, np.place: False,
                            np.put_along_axis: False}  # fmt: skip
 """NumPy's functions that write into an array, and whether for all lanes at once."""
+
+
+# ---- names of NumPy that are no functions
+
+
+def _error_state(arrays: Any) -> Function:
+    """`np.errstate`: what it keeps quiet is quiet, since elements that would warn are run by the plain function."""
+
+    def errstate(**states: Any) -> Any:
+        if set(states.values()) - {"ignore", "warn"}:
+            raise Untraceable("raises NumPy's warnings as errors: np.errstate", where=user_line())
+        return contextlib.nullcontext()
+
+    return errstate
+
+
+def _numbered(arrays: Any) -> Function:
+    """`np.ndenumerate`."""
+    return lambda x: ((at, x[at]) for at in np.ndindex(*np.shape(true(x))))
+
+
+class _Joined:
+    """`np.r_` and `np.c_`."""
+
+    def __init__(self, arrays: Any, columns: bool) -> None:
+        self.arrays, self.columns = arrays, columns
+
+    def __getitem__(self, key: Any) -> Any:
+        items = key if isinstance(key, tuple) else (key,)
+        if not any(is_lane(item) for item in items):
+            return (np.c_ if self.columns else np.r_)[key]
+        if any(isinstance(item, slice | str) for item in items):
+            raise Untraceable("joins ranges and arrays by np.r_", "use np.concatenate", user_line())
+        call = self.arrays.call
+        dtype = np.result_type(*map(true, items))  # in which Python's numbers are weak
+        pieces = [call(np.astype, (call(np.atleast_1d, (item,), {}), dtype), {}) for item in items]
+        if self.columns:
+            pieces = [call(np.reshape, (p, (-1, 1)), {}) if true(p).ndim == 1 else p for p in pieces]
+        return call(np.concatenate, (pieces,), {"axis": -1})
+
+
+NAMES: dict[str, Function] = {
+    "errstate": _error_state,
+    "ndenumerate": _numbered,
+    "r_": lambda arrays: _Joined(arrays, columns=False),
+    "c_": lambda arrays: _Joined(arrays, columns=True),
+}
+"""What the traced copy finds under these names of `np`: made for one trace."""
