@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import upshift as up
+from array_samples import columns, function_of
 from functions.tables import TABLES
-from law import assert_error, compare
+from law import Rule, assert_error, compare
 from stacking import Raised, outcomes, stack
+from upshift.rules.arrays import ARRAYS as ROWS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 BY_TABLE = 12
@@ -142,3 +144,48 @@ def test_shared_keywords():
 
     text = up.source(f, FLOATS, k=3.0)
     assert "def batched" in text
+
+
+ARRAYS = columns(6, 23)
+SOURCED = [(getattr(fn, "__name__", "?"), s) for fn, row in ROWS.items() for s in row.samples][::5]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize(("name", "sample"), SOURCED, ids=[f"{n}-{s}" for n, s in SOURCED])
+def test_functions_of_arrays(name, sample):
+    f, given = function_of(sample, ARRAYS)
+    try:
+        text = up.source(f, *given)
+    except up.GearRefused as refusal:
+        assert "no source" in str(refusal)
+        return
+    space = {}
+    exec(compile(text, "<batched>", "exec"), space)
+    found = [f(*row) for row in zip(*(copies(column) for column in given))]
+    difference = compare(stack(found, f), space["batched"](f, *given), Rule(atol=1e-12))
+    assert difference is None, f"{difference}\n{text}"
+
+
+def copies(column):
+    return [one.copy() if isinstance(one, np.ndarray) else one for one in column]
+
+
+def test_most_functions_of_arrays_have_a_source():
+    def has_source(sample):
+        f, given = function_of(sample, ARRAYS)
+        try:
+            return bool(up.source(f, *given))
+        except up.GearRefused:
+            return False
+
+    assert sum(has_source(sample) for _, sample in SOURCED) > 0.8 * len(SOURCED)
+
+
+def test_a_source_of_arrays_to_read():
+    def scaled(x, s):
+        y = x - x.mean(axis=0)
+        return y / s if s > 0 else y[0]
+
+    text = up.source(scaled, ARRAYS["x"], ARRAYS["s"])
+    assert "np.mean, of(x, 'float64[4,5]'), axis=0" in text
+    check_source(scaled, ARRAYS["x"], ARRAYS["s"])

@@ -14,7 +14,7 @@ import numpy as np
 from .columns.inputs import common_length, elements_of
 from .columns.outputs import empty, stack
 from .config import bytes_of, config, settings
-from .emit import source_of
+from .emit import NoSource, source_of
 from .errors import GearRefused, Refusal, UpshiftError
 from .gears.express import MISS
 from .gears.job import Job
@@ -227,11 +227,12 @@ def source(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) 
     if len(job.groups()) > 1 or lanes is None:
         raise GearRefused(Refusal("numpy", "elements are of several kinds; there is one source for each"))
     tree, _ = known.tree(lanes, f, shared)
-    if any(kind.shape is not None for kind in tree.kinds) or any(s.of_arrays for n in tree.nodes() for s in n.steps):
-        raise GearRefused(Refusal("numpy", "it works on arrays, whose batched calls have no source of their own yet"))
     if tree.draws:
         raise GearRefused(Refusal("numpy", "it draws random numbers, which a source could not draw as the loop does"))
-    return source_of(tree, f, tuple(shared), exact)
+    try:
+        return source_of(tree, f, tuple(shared), exact)
+    except NoSource as reason:
+        raise GearRefused(Refusal("numpy", f"it has no source: {reason}")) from None
 
 
 def _remembered(f: Any, xs: tuple[Any, ...], shared: dict[str, Any], exact: bool) -> tuple[Job, Known]:

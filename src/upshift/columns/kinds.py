@@ -85,7 +85,8 @@ def array_kind(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Kind | None:
         if dtype.kind not in NUMERIC:
             return None
         dtype = dtype.newbyteorder("=")
-        found = _ARRAYS.setdefault((dtype, shape), Kind(f"{dtype.name}{list(shape)}", dtype, False, shape))
+        name = f"{dtype.name}[{','.join(map(str, shape))}]"
+        found = _ARRAYS.setdefault((dtype, shape), Kind(name, dtype, False, shape))
     return found
 
 

@@ -1,5 +1,5 @@
 """A tree in, readable source out."""
 
-from .writer import source_of
+from .writer import NoSource, source_of
 
-__all__ = ["source_of"]
+__all__ = ["NoSource", "source_of"]

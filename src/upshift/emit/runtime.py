@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.forms import LEAF, Form, parts
+from ..columns.forms import LEAF, Form, flatten, parts
 from ..columns.inputs import common_length, elements_of, lanes_of
-from ..columns.kinds import BOOL, COMPLEX, FLOAT, INT, Column, Kind, kind_of_dtype
+from ..columns.kinds import BOOL, COMPLEX, FLOAT, INT, Column, Kind, array_kind, kind_of_dtype, kind_of_value
 from ..columns.outputs import Numbers, Objects, Piece, Placed, Same, gather, piece_of
 from ..errors import name_element
 from ..rules import per_lane as each_lane
+from ..rules.arrays import ArrayOp, Put, Slot, lower_call
+from ..rules.arrays import each_lane as each_array
 from ..trace import call_of
+from ..trace.names import Applied
 
 _PYTHON_KINDS = {kind.name: kind for kind in (BOOL, INT, FLOAT, COMPLEX)}
 
@@ -22,6 +25,9 @@ _PYTHON_KINDS = {kind.name: kind for kind in (BOOL, INT, FLOAT, COMPLEX)}
 def _kind(name: str) -> Kind | None:
     if name == "-":
         return None
+    if "[" in name:
+        dtype, _, sizes = name.rstrip("]").partition("[")
+        return array_kind(np.dtype(dtype), tuple(int(size) for size in sizes.split(",") if size))
     return _PYTHON_KINDS.get(name) or kind_of_dtype(np.dtype(name.removeprefix("np.")))
 
 
@@ -31,7 +37,7 @@ def columns_of(*columns: Any) -> tuple[int, tuple[Column, ...]]:
     group = lanes_of(elements)[0]
     if group.lanes is None or group.index is not None:
         raise TypeError("this source is for elements of one kind")
-    return common_length(elements), group.lanes.columns
+    return common_length(elements), tuple(column[:] for column in group.lanes.columns)
 
 
 def inside(x: Any, low: Any, high: Any) -> Any:
@@ -42,7 +48,55 @@ def inside(x: Any, low: Any, high: Any) -> Any:
 def only(keep: Any, *columns: Any) -> tuple[Any, ...]:
     """The columns of the elements to keep."""
     keep = np.broadcast_to(np.asarray(keep, bool), columns[0].shape)
-    return columns if keep.all() else tuple(column[keep] for column in columns)
+    return columns if keep.all() else tuple(_kept(column, keep) for column in columns)
+
+
+def _kept(column: Any, keep: Column) -> Any:
+    return tuple(_kept(one, keep) for one in column) if isinstance(column, tuple) else column[keep]
+
+
+class of:
+    """A column among the arguments of a call: one value for every element."""
+
+    def __init__(self, column: Any, kind: str) -> None:
+        self.column, self.kind = column, _kind(kind)
+
+
+put = Put.through(())
+"""`x[key] = value` as a function: put(x, value, key) is the changed x."""
+
+
+def call(kinds: str, fn: Callable[..., Any], *args: Any, **keywords: Any) -> tuple[Any, Column]:
+    """A call on every element's arrays, by the rule for it; and for which elements it made what is expected."""
+    form, leaves = flatten((args, keywords))
+    makes = tuple(_kind(name) for name in kinds.removeprefix("several ").split())
+    several = kinds.startswith("several ")
+    values = [leaf.column if isinstance(leaf, of) else leaf for leaf in leaves]
+    slots = [_slot(i, leaf) for i, leaf in enumerate(leaves)]
+    lanes = tuple(isinstance(leaf, of) for leaf in leaves)
+    n = next(len(value) for value, lane in zip(values, lanes, strict=True) if lane)
+    plain = Applied.of(fn, form)
+    op = lower_call(fn, form, tuple(slots), plain, makes, several)  # type: ignore[arg-type]
+    if isinstance(op, ArrayOp):
+        out, leave, _ = op.over(values, _no_spans)
+    elif op is not None:
+        out, leave = op.run(*values), None
+    else:
+        found = tuple(slot.kind if isinstance(slot, Slot) else None for slot in slots)
+        made, leave = each_array(plain, values, lanes, found, makes, n)  # type: ignore[arg-type]
+        out = made if several else made[0]
+    return out, np.ones(n, bool) if leave is None else ~leave
+
+
+def _slot(i: int, leaf: Any) -> Any:
+    if isinstance(leaf, of):
+        return Slot(i, leaf.kind, True)  # type: ignore[arg-type]
+    kind = kind_of_value(leaf) if isinstance(leaf, np.ndarray) else None
+    return leaf if kind is None else Slot(i, kind, False)
+
+
+def _no_spans(i: int, tight: bool) -> Any:
+    raise NotImplementedError
 
 
 def method(name: str) -> Callable[..., Any]:

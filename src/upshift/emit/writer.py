@@ -10,10 +10,15 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..columns.forms import Form
 from ..rules import PerLane
+from ..rules.arrays import ArrayOp, Put
+from ..rules.arrays.dynamic import Item
 from ..rules.table import name_of
 from ..trace import Guard, Leaf, Node, Raises, Ref, Step, Tree
+from ..trace.names import Applied, Call, UfuncMethod
 
 HEAD = '''"""{title}
 
@@ -24,7 +29,7 @@ import cmath, math, operator
 import numpy as np
 import upshift
 from numpy import inf, nan
-from upshift.emit.runtime import attribute, columns_of, finish, inside, method, only, per_lane, record
+from upshift.emit.runtime import attribute, call, columns_of, finish, inside, method, of, only, per_lane, put, record
 
 
 def batched(f, {arguments}):
@@ -118,9 +123,21 @@ class Writer:
         args = [self._ref(ref, names) for ref in step.refs]
         out = names[step.out] = self._name(f"v{step.out}")
         if step.op is None:
-            self._line(f"{out} = {_call(step.fn, args)}", step.where)
+            self._line(f"{out} = {call_text(step.fn, args)}", step.where)
             return at
         op = step.exact if sharp else step.op
+        if isinstance(op, ArrayOp):
+            lanes = [f"of({a}, {k.name!r})" if lane and k is not None else a
+                     for a, k, lane in zip(args, op.kinds, op.lanes, strict=True)]  # fmt: skip
+            makes = ("several " if op.several else "") + " ".join(kind.name for kind in op.makes)
+            keep = self._name("keep")
+            self._line(f"{out}, {keep} = {call_text(step.fn, lanes, f'call({makes!r}, ')}", step.where)
+            return self._narrow(keep, at, names, later)
+        if isinstance(step.fn, Item):
+            self._line(f"{out} = {args[0]}[{step.fn.j}]", step.where)
+            return at
+        if not op.spell:
+            raise NoSource(f"what {op.name} makes has another size in every element")
         if isinstance(op, PerLane):
             keep = self._name("keep")
             self._line(f"{out}, {keep} = {op.spelled(args)}", step.where)
@@ -140,7 +157,7 @@ class Writer:
     def _end(self, node: Node, at: str, names: dict[int, str]) -> list[tuple[Node, str, dict[int, str]]]:
         end = node.end
         if isinstance(end, Leaf):
-            leaves = iter([self._ref(ref, names) for ref in end.refs])
+            leaves = iter([self._leaf(ref, kind, at, names) for ref, kind in zip(end.refs, end.kinds, strict=True)])
             kinds = " ".join(kind.name if kind is not None else "-" for kind in end.kinds)
             self._line(f"done.append(({at}, {_spelled(end.form, leaves)}, {kinds!r}))", "")
             return []
@@ -174,10 +191,16 @@ class Writer:
         names.update(zip(alive, new[1:], strict=True))
         return new[0]
 
+    def _leaf(self, ref: Ref, kind: Any, at: str, names: dict[int, str]) -> str:
+        text = self._ref(ref, names)
+        if isinstance(ref, int) and self._uniform(ref) and kind is not None and kind.shape is not None:
+            return f"np.broadcast_to({text}, (len({at}), *{kind.shape!r}))"
+        return text
+
     # ---- names and lines
 
     def _ref(self, ref: Ref, names: dict[int, str]) -> str:
-        return names[ref] if isinstance(ref, int) else repr(ref.value)
+        return names[ref] if isinstance(ref, int) else constant_text(ref.value)
 
     def _name(self, wish: str) -> str:
         base = wish.split("__")[0]
@@ -215,8 +238,49 @@ def _spelled(form: Form, leaves: Any) -> str:
     return f"record({form.cls.__module__!r}, {form.cls.__qualname__!r}, {form.keys!r}, [{', '.join(inside_)}])"
 
 
-def _call(fn: Callable[..., Any], args: list[str]) -> str:
-    return f"{name_of(fn)}({', '.join(args)})"
+class NoSource(Exception):
+    """A step that cannot be written down; the text says why."""
+
+
+def call_text(fn: Callable[..., Any], args: list[str], head: str = "") -> str:
+    """A call as source; `head` is what it is wrapped in, which takes the function as its next argument."""
+    inside_ = ", ".join(args)
+    if isinstance(fn, Applied):
+        leaves = iter(args)
+        positional, named = fn.form.children
+        texts = [_spelled(child, leaves) for child in positional.children]
+        texts += [f"{k}={_spelled(child, leaves)}" for k, child in zip(named.keys, named.children, strict=True)]
+        fn, inside_ = fn.fn, ", ".join(texts)
+    name = function_text(fn)
+    return f"{head}{name}, {inside_})" if head else f"{name}({inside_})"
+
+
+_MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "np.lib.stride_tricks": np.lib.stride_tricks}
+
+
+def function_text(fn: Any) -> str:
+    """How a function is written in source."""
+    if isinstance(fn, Put):
+        if fn.path:
+            raise NoSource("it writes through a view")
+        return "put"
+    name = str(getattr(fn, "__name__", ""))
+    for module, found in _MODULES.items():
+        if getattr(found, name, None) is fn:
+            return f"{module}.{name}"
+    if isinstance(fn, UfuncMethod) or (type(fn).__module__.startswith("upshift") and not isinstance(fn, Call)):
+        raise NoSource(f"it calls {name}")
+    return name_of(fn)
+
+
+def constant_text(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        if value.size > 1_000:
+            raise NoSource("it makes a large array")
+        return f"np.array({value.tolist()!r}, np.{value.dtype.name})"
+    if isinstance(value, np.dtype):
+        return f"np.dtype({value.str!r})"
+    return name_of(value).replace("numpy.", "np.") if isinstance(value, type) else repr(value)
 
 
 def _constant_text(key: Any) -> str:
