@@ -204,6 +204,14 @@ def flat(x: Column) -> Column:
     return x.reshape(len(x), -1) if x.size or x.ndim == 2 else x.reshape(len(x), int(np.prod(x.shape[1:])))
 
 
+def along(x: Slot, axis: Any, run: Callable[[Column, Any], Any]) -> Run:
+    """A function along an axis; along the whole lane as one row where there is none."""
+    if axis is None:
+        return over(x, lambda X: run(flat(X), -1))
+    last = negative(axis, x.ndim)
+    return over(x, lambda X: run(X, last))
+
+
 def widened(ndim: int, to: int) -> Callable[[Column], Column] | None:
     """What puts axes between the lanes and an element's own, so that elements broadcast as they would alone."""
     if ndim == to:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...columns.kinds import Column, Kind
-from .call import ARRAYS, Called, Named, NoRule, Run, Slot, flat, has_slots, named, negative, over, row
+from .call import ARRAYS, Called, Named, NoRule, Run, Slot, along, flat, has_slots, named, negative, row
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,9 +298,7 @@ def take(call: Named) -> Run:
         raise NoRule
     if not has_slots(index) and x.lane:
         picks = np.asarray(index)
-        if axis is None:
-            return over(x, lambda X: flat(X)[:, picks])
-        return over(x, lambda X: np.take(X, picks, axis=negative(axis, x.ndim)))
+        return along(x, axis, lambda X, last: np.take(X, picks, axis=last))
     if not isinstance(index, Slot) or index.kind.dtype.kind not in "iu" or (axis is not None and axis % x.ndim):
         raise NoRule
 
@@ -355,9 +353,7 @@ row(np.select, select, "np.select([x > 1, x > 0], [x, y])", "np.select([x > 1], 
 def compress(call: Named) -> Run:
     x, condition, axis = call.lane("a"), call.constant("condition"), call.constant("axis")
     call.rest()
-    if axis is None:
-        return over(x, lambda X: np.compress(condition, flat(X), axis=-1))
-    return over(x, lambda X: np.compress(condition, X, axis=negative(axis, x.ndim)))
+    return along(x, axis, lambda X, last: np.compress(condition, X, axis=last))
 
 
 row(np.compress, compress, "np.compress([True, False, True], x, axis=0)", "np.compress([0, 1, 1], v)")
@@ -367,9 +363,7 @@ row(np.compress, compress, "np.compress([True, False, True], x, axis=0)", "np.co
 def delete(call: Named) -> Run:
     x, what, axis = call.lane("arr"), call.constant("obj"), call.constant("axis")
     call.rest()
-    if axis is None:
-        return over(x, lambda X: np.delete(flat(X), what, axis=-1))
-    return over(x, lambda X: np.delete(X, what, axis=negative(axis, x.ndim)))
+    return along(x, axis, lambda X, last: np.delete(X, what, axis=last))
 
 
 row(np.delete, delete, "np.delete(x, 1, axis=0)", "np.delete(v, [0, 2])", "np.delete(x, slice(0, 2), axis=1)")

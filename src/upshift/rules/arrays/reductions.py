@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .call import Called, Named, NoRule, Run, Slot, broadcasting, flat, named, negative, over, over_two, row
+from .call import Called, Named, NoRule, Run, Slot, along, broadcasting, flat, named, negative, over, over_two, row
 
 _REST = ("dtype", "ddof", "initial", "method", "interpolation", "correction", "overwrite_input")
 
@@ -71,10 +71,7 @@ def running(call: Named) -> Run:
     """Along one axis, or along the whole lane as one row."""
     fn, x = call.called.fn, call.lane(_first(call))
     axis, rest = call.constant("axis"), call.rest("dtype", "include_initial")
-    if axis is None:
-        return over(x, lambda X: fn(flat(X), axis=-1, **rest))
-    last = negative(axis, x.ndim)
-    return over(x, lambda X: fn(X, axis=last, **rest))
+    return along(x, axis, lambda X, last: fn(X, axis=last, **rest))
 
 
 for _name in "cumsum cumprod nancumsum nancumprod".split():

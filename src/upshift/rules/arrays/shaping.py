@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...columns.kinds import Column
-from .call import Called, Named, NoRule, Run, Slot, flat, has_slots, named, negative, over, row, widened
+from .call import Called, Named, NoRule, Run, Slot, along, flat, has_slots, named, negative, over, row, widened
 
 
 @named
@@ -164,9 +164,7 @@ row(np.tile, tile, "np.tile(x, 2)", "np.tile(v, (3, 1))", "np.tile(x, (2, 1))", 
 def repeat(call: Named) -> Run:
     x, times, axis = call.lane("a"), call.constant("repeats"), call.constant("axis")
     call.rest()
-    if axis is None:
-        return over(x, lambda X: np.repeat(flat(X), times, axis=-1))
-    return over(x, lambda X: np.repeat(X, times, axis=negative(axis, x.ndim)))
+    return along(x, axis, lambda X, last: np.repeat(X, times, axis=last))
 
 
 row(np.repeat, repeat, "np.repeat(x, 2)", "np.repeat(x, 3, axis=0)", "x.repeat([1, 2, 0, 1], axis=0)")

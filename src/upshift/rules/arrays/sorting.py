@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...columns.kinds import Column
-from .call import Named, NoRule, Run, Slot, by_rows, flat, has_slots, named, negative, over, over_two, row
+from .call import Named, NoRule, Run, Slot, along, by_rows, flat, has_slots, named, negative, over, over_two, row
 
 
 @named
@@ -36,9 +36,7 @@ row(np.argsort, sorting, "np.argsort(x)", "np.argsort(x, axis=0)", "v.argsort()"
 def partition(call: Named) -> Run:
     fn, x, kth, axis = call.called.fn, call.lane("a"), call.constant("kth"), call.constant("axis", -1)
     call.rest()
-    if axis is None:
-        return over(x, lambda X: fn(flat(X), kth, axis=-1))
-    return over(x, lambda X: fn(X, kth, axis=negative(axis, x.ndim)))
+    return along(x, axis, lambda X, last: fn(X, kth, axis=last))
 
 
 row(np.partition, partition, "np.partition(v, 2)", "np.partition(x, 1, axis=0)")
@@ -158,9 +156,7 @@ row(np.ediff1d, ediff1d, "np.ediff1d(v)", "np.ediff1d(x)")
 def packing(call: Named) -> Run:
     x, axis = call.lane("a"), call.constant("axis")
     fn, rest = call.called.fn, call.rest("bitorder", "count")
-    if axis is None:
-        return over(x, lambda X: fn(flat(X), axis=-1, **rest))
-    return over(x, lambda X: fn(X, axis=negative(axis, x.ndim), **rest))
+    return along(x, axis, lambda X, last: fn(X, axis=last, **rest))
 
 
 row(np.packbits, packing, "np.packbits(x > 0)", "np.packbits(x > 0, axis=1)", "np.packbits(b, bitorder='little')")
