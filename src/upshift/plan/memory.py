@@ -23,6 +23,8 @@ from .costs import ENTRY, PER_BRANCH, SETUP, Costs, Line
 
 MOST_FUNCTIONS = 1024
 MOST_TREES = 4
+MOST_SIGNATURES = 64
+"""Kinds of elements (shapes, in a ragged batch) that a function's trees are kept for."""
 TIMED = 12
 """Express calls whose time is taken."""
 QUICK_SECONDS = 30e-6
@@ -62,7 +64,10 @@ class Known:
 
     def tree(self, lanes: Lanes, f: Any, shared: dict[str, Any]) -> tuple[Tree, dict[int, Any]]:
         """The tree that fits what the function captures now, and its captured inputs; a new one where none fits."""
-        variants = self.trees.setdefault(lanes.signature, [])
+        signature = lanes.signature
+        if signature not in self.trees and len(self.trees) >= MOST_SIGNATURES:
+            self.trees.pop(next(iter(self.trees)), None)
+        variants = self.trees.setdefault(signature, [])
         for tree in list(variants):
             with tree.lock:
                 captured = bind(tree, f, shared)

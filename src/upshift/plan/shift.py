@@ -43,7 +43,7 @@ def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
     """The job in a gear that the user named."""
     if gear == "loop":
         return stacked(run_loop(job.call, job.columns, on_error), on_error)
-    made = batch(job, known, Pace(1e9, FORCED_SECONDS))
+    made = batch(job, known, Pace(FORCED, FORCED_SECONDS))
     if isinstance(made, Refusal):
         raise GearRefused(made)
     return conclude(job.n, [_plain(job, made, on_error)], made.pieces, on_error == "skip")
@@ -131,6 +131,8 @@ def _prefix(job: Job, known: Known, on_error: OnError) -> list[Any]:
     return results
 
 
+FORCED = 1e9
+"""Seconds that the loop is said to take for an element where a gear was asked for by name: everything pays."""
 FORCED_SECONDS = 2.0
 """How long a gear that was asked for by name may trace; what is not traced then is left to the plain function."""
 FEW = 16
@@ -151,6 +153,9 @@ def batch(job: Job, known: Known, pace: Pace, again: bool = False) -> Batched | 
     """All groups of a job in the numpy gear; a refusal where none can be."""
     made = Batched(again=again)
     refusals = []
+    kinds = len(job.groups())
+    if pace.per_element < FORCED and kinds > 4 and job.n < FEW * kinds:
+        return Refusal("numpy", f"its elements are of {kinds} kinds, too few of each to batch")
     for group in job.groups():
         if group.lanes is None:
             refused: Refusal | None = Refusal("numpy", group.reason)
