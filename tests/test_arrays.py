@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -158,3 +160,29 @@ def test_copies_stay_copies():
         return y, z
 
     check(f, [np.asfortranarray(x) for x in GIVEN["x"]], must_batch=True)
+
+
+def test_integer_division_by_a_lane():
+    x, k = np.arange(12).reshape(6, 2), np.array([1, 0, 2, 0, 3, 4])
+    with pytest.warns(RuntimeWarning):
+        assert np.array_equal(up.map(lambda x, k: x // k, x, k, gear="numpy"), [a // b for a, b in zip(x, k)])
+
+
+def test_casts_that_warn_are_errors_where_warnings_are():
+    x = GIVEN["x"].copy()
+    x[3, 1, 1] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = up.map(lambda x: x.astype(int), x, gear="numpy", on_error="return")
+    assert [i for i, one in enumerate(found) if isinstance(one, RuntimeWarning)] == [3]
+
+
+def test_not_a_time():
+    check(np.unique, np.array([["NaT", "NaT", 1], [2, "NaT", 2]] * 5, "timedelta64[h]"))
+    check(lambda q: np.nanmedian(q), np.array([[-1e308, -1e308, np.nan]] * 5), must_batch=True)
+
+
+def test_which_zero_is_exact():
+    zeros = np.where(np.random.default_rng(0).random((200, 7)) < 0.5, 0.0, -0.0)
+    check(lambda x: np.fmax(x, 0.0), zeros, exact=True, must_batch=True)
+    check(lambda x, s: np.fmin(x, s), zeros, zeros[:, 0], exact=True, must_batch=True)

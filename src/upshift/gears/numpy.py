@@ -14,8 +14,8 @@ from ..columns.inputs import Lanes
 from ..columns.kinds import Column, fits_int64
 from ..config import settings
 from ..errors import Untraceable
-from ..rules import Op, lane_by_lane
-from ..rules.arrays import ArrayOp, NoRule
+from ..rules import Op
+from ..rules.arrays import NoRule
 from ..rules.blur import EXACT, Blurred, spread, too_close, too_inexact
 from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Ref, Tree, grow, value_key
@@ -222,10 +222,7 @@ class Chunk:
     def _other_dtype(self, instruction: Instruction, node: Node) -> Op:
         """A column and a number do not always make the dtype that two numbers make: then the plain call does."""
         step = instruction.step
-        assert step.kind is not None
-        lanes = tuple(isinstance(ref, int) and ref >= 0 for ref in step.refs)
-        step.op = lane_by_lane(step.fn, step.kinds, step.kind) if not step.of_arrays else ArrayOp(
-            "call", _no_rule, "", plain=step.fn, lanes=lanes, kinds=step.kinds, makes=(step.kind,))  # fmt: skip
+        step.op = step.plain_op
         node.program = None
         return step.op
 
@@ -316,12 +313,13 @@ class Chunk:
                     continue  # overwritten: what it was is gone, so more lanes are taken for odd
                 odd = odd & (np.isfinite(arg) | (np.isnan(out) & ~np.isnan(arg)))
         else:
-            odd = np.broadcast_to(np.equal(args[-1], 0), out.shape)
+            odd = _odd_for_ints(args, len(out))
         odd = odd.reshape(len(odd), -1).any(axis=1) if odd.ndim > 1 else odd
+        if self.of.strict:  # where it cannot be told which lanes warn, all of them may
+            odd = odd if odd.any() else np.ones(len(out), bool)
+            return odd if leave is None else odd | leave
         if not odd.any():
             return leave
-        if self.of.strict:
-            return odd if leave is None else odd | leave
         few = pick(lanes, np.flatnonzero(odd)[:3])
         self.of.warned.setdefault(id(instruction.step), few.tolist())
         return leave
@@ -463,8 +461,13 @@ TRACE_SECONDS = 100e-6
 TRACE_STEP_SECONDS = 5e-6
 
 
-def _no_rule(*args: Any) -> None:
-    return None
+def _odd_for_ints(args: list[Any], n: int) -> Column:
+    """Lanes whose ints come with a warning: of a division by zero, or of a float that no int can hold."""
+    first = np.asarray(args[0])
+    odd = ~(np.abs(first) < 2.0**63) if first.dtype.kind in "fc" else np.equal(np.asarray(args[-1]), 0)
+    if odd.ndim and len(odd) == n:
+        return odd.reshape(n, -1).any(axis=1) if odd.size else np.zeros(n, bool)
+    return np.full(n, bool(odd.any()))
 
 
 __all__ = ["Pace", "Run", "TooBlurred", "Untraceable"]

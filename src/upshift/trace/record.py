@@ -320,7 +320,8 @@ class Trace:
             if self.budget < 0 or (self.budget & 15 == 0 and time.perf_counter() > self.deadline):
                 raise self._end(OverBudget("the trace became longer than it is worth"))
             blurs = op is not None and (op.close or not self.blurred.isdisjoint(r for r in refs if isinstance(r, int)))
-            self.node.steps.append(Step(fn, refs, self.fresh, kind, op, kinds, user_line(), blurs))
+            lanes = tuple([type(a) in LANES and not a._up_uniform for a in args])
+            self.node.steps.append(Step(fn, refs, self.fresh, kind, op, kinds, user_line(), blurs, lanes))
         else:
             steps = self.node.steps
             if self.at >= len(steps) or steps[self.at].fn is not fn or steps[self.at].refs != refs:

@@ -62,6 +62,8 @@ class Step:
     where: str
     blurs: bool = False
     """Whether it is only close, or works on what is."""
+    lanes: tuple[bool, ...] = ()
+    """Which arguments are columns; the others are the same for all lanes."""
     _exact: Op | None = None
 
     @property
@@ -75,16 +77,27 @@ class Step:
         if not self.op.close:
             return self.op
         if self._exact is None:
-            if isinstance(self.op, ArrayOp):
-                self._exact = replace(self.op, run=lambda *args: None, close=False)
-            else:
-                self._exact = lane_by_lane(self.fn, self.kinds, self.kind)
+            self._exact = self.plain_op
         return self._exact
+
+    @property
+    def plain_op(self) -> Op:
+        """The plain call for every lane."""
+        assert self.op is not None and self.kind is not None
+        if isinstance(self.op, ArrayOp):
+            return replace(self.op, run=_no_rule, close=False)
+        if not self.of_arrays:
+            return lane_by_lane(self.fn, self.kinds, self.kind)
+        return ArrayOp("call", _no_rule, "", plain=self.fn, lanes=self.lanes, kinds=self.kinds, makes=(self.kind,))
 
     @property
     def of_arrays(self) -> bool:
         """Whether it works on arrays, or makes them."""
         return any(k is not None and (k.shape is not None or k.dtype == object) for k in (self.kind, *self.kinds))
+
+
+def _no_rule(*args: Any) -> None:
+    """No call for all lanes."""
 
 
 @dataclass(slots=True)

@@ -61,7 +61,7 @@ def lower_call(
     ufunc = is_ufunc_on_lanes(called)
     kind = makes[0]
     if ufunc is not None and kind.shape is not None:
-        return Op(ufunc.__name__, ufunc, f"np.{ufunc.__name__}({{*}})", warns=True)
+        return Op(ufunc.__name__, ufunc, f"np.{ufunc.__name__}({{*}})", warns=True, close=found.close)
     try:
         run = found.rule(called)
     except (NoRule, TypeError, ValueError, KeyError):

@@ -175,7 +175,7 @@ def _firsts(rows: Column) -> Column:
     """Where sorted rows change; NaN counts as one number."""
     changes = np.ones(rows.shape, bool)
     changes[:, 1:] = rows[:, 1:] != rows[:, :-1]
-    if rows.dtype.kind in "fc":
+    if rows.dtype.kind in "fcmM":
         nan = np.isnan(rows)
         changes[:, 1:] &= ~(nan[:, 1:] & nan[:, :-1])
     return changes

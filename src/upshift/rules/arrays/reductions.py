@@ -6,7 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from .call import Called, Named, NoRule, Run, Slot, along, broadcasting, flat, named, negative, over, over_two, row
+from .call import (
+    Called,
+    Named,
+    NoRule,
+    Run,
+    Slot,
+    along,
+    broadcasting,
+    by_rows,
+    flat,
+    named,
+    negative,
+    over,
+    over_two,
+    row,
+)
 
 _REST = ("dtype", "ddof", "initial", "method", "interpolation", "correction", "overwrite_input")
 
@@ -61,7 +76,8 @@ reductions("all any", "np.{0}(x > 0)", "np.{0}(b, axis=0)", "(x > 0).{0}(axis=1)
 reductions("ptp count_nonzero", "np.{0}(x)", "np.{0}(x, axis=0)", "np.{0}(k)")
 reductions("argmax argmin", "np.{0}(x)", "np.{0}(x, axis=0)", "x.{0}(axis=1)", "np.{0}(x, axis=1, keepdims=True)")
 reductions("median", "np.{0}(x)", "np.{0}(x, axis=0)", "np.{0}(c, axis=(0, 1))", "np.{0}(x, keepdims=True)")
-reductions("nansum nanprod nanmax nanmin nanmean nanstd nanvar nanmedian",
+row(np.nanmedian, by_rows, "np.nanmedian(q)", "np.nanmedian(q, axis=0)", warns=True)
+reductions("nansum nanprod nanmax nanmin nanmean nanstd nanvar",
            "np.{0}(q)", "np.{0}(q, axis=0)", "np.{0}(q, axis=1, keepdims=True)", warns=True)  # fmt: skip
 reductions("nanargmax nanargmin", "np.{0}(q)", "np.{0}(q, axis=0)")
 
