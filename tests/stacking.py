@@ -54,12 +54,23 @@ def elements(column: Any) -> list[Any]:
     return list(column)
 
 
+def twin(array: Any) -> Any:
+    """A copy that lies in memory as the array does: strides decide what is a view, and the bits of products."""
+    if array.flags.c_contiguous or array.flags.f_contiguous or array.dtype.hasobject or not array.size:
+        return array.copy(order="K")
+    ends = [stride * (length - 1) for stride, length in zip(array.strides, array.shape)]
+    low, high = sum(e for e in ends if e < 0), sum(e for e in ends if e > 0)
+    made = np.ndarray(array.shape, array.dtype, bytearray(high - low + array.itemsize), -low, array.strides)
+    made[...] = array
+    return made
+
+
 def outcomes(f: Callable[..., Any], columns: tuple[Any, ...], shared: dict[str, Any]) -> list[Any]:
     """One entry per element: a result, or the exception in a `Raised`."""
     found = []
     for element in zip(*(elements(column) for column in columns)):
         try:  # the caller's arrays are never changed: a function that writes gets a copy
-            own = [e.copy(order="K") if isinstance(e, np.ndarray) else e for e in element]
+            own = [twin(e) if isinstance(e, np.ndarray) else e for e in element]
             found.append(f(*own, **shared))
         except Exception as error:
             found.append(Raised(error))

@@ -72,11 +72,37 @@ def protected(array: Any) -> Any:
 
 def copied(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """A row of arguments with arrays of its own, which a function may write into."""
-    form, leaves = flatten(row)
-    if not any(isinstance(leaf, np.ndarray) for leaf in leaves):
-        return row
-    own = [leaf.copy(order="K") if isinstance(leaf, np.ndarray) else leaf for leaf in leaves]
-    return form.build(iter(own))  # type: ignore[no-any-return]
+    return tuple([_copied(value) for value in row])
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return copy_as_it_lies(value)
+    if isinstance(value, np.void):
+        return value.copy()
+    found = parts(value)
+    if found is None or not any(isinstance(leaf, np.ndarray) for leaf in flatten(value)[1]):
+        return value
+    cls, keys, children = found
+    return assemble(cls, keys, [_copied(child) for child in children])
+
+
+def copy_as_it_lies(array: Column) -> Column:
+    """A copy with the very strides of the array, as long as it does not reach too far."""
+    if array.flags.c_contiguous or array.flags.f_contiguous or array.dtype.hasobject:
+        return array.copy(order="K")
+    reach = [stride * (length - 1) for stride, length in zip(array.strides, array.shape, strict=True)]
+    low = sum(min(r, 0) for r in reach)
+    size = sum(max(r, 0) for r in reach) - low + array.itemsize
+    if size > MOST_REACH or 0 in array.shape:
+        return array.copy(order="K")
+    made: Column = np.ndarray(array.shape, array.dtype, np.empty(size, np.uint8), -low, array.strides)
+    made[...] = array
+    return made
+
+
+MOST_REACH = 1 << 28
+"""Bytes from the first to the last number of an array that a copy may span."""
 
 
 def common_length(columns: Sequence[Elements]) -> int:
@@ -98,13 +124,15 @@ class Lanes:
     form: Form
     columns: tuple[Column, ...]
     kinds: tuple[Kind, ...]
+    layouts: tuple[Any, ...] = ()
+    """How the array of each leaf lies in memory: what is a view, and the bits of products, hang on it."""
     fresh: tuple[bool, ...] = ()
     """For every argument, whether the loop makes each element anew, so that a function may change it."""
 
     @property
     def signature(self) -> tuple[Any, ...]:
         """What a tree is traced for: the same signature, the same steps."""
-        return self.form, self.kinds, self.fresh
+        return self.form, self.kinds, self.layouts, self.fresh
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +173,8 @@ def _join(arguments: list[Lanes], fresh: tuple[bool, ...] = ()) -> Lanes:
     form = Form(tuple, tuple(range(len(arguments))), tuple(lanes.form for lanes in arguments))
     leaves = [leaf for lanes in arguments for leaf in lanes.columns]
     kinds = [kind for lanes in arguments for kind in lanes.kinds]
-    return Lanes(form, tuple(leaves), tuple(kinds), fresh)
+    layouts = [layout for lanes in arguments for layout in lanes.layouts]
+    return Lanes(form, tuple(leaves), tuple(kinds), tuple(layouts), fresh)
 
 
 class _Mixed(Exception):
@@ -187,7 +216,9 @@ def _from_array(array: Column) -> Lanes:
         of_arrays = array_kind(array.dtype, array.shape[1:])
         if of_arrays is None:
             raise _Mixed(f"elements are arrays of dtype {array.dtype}, not numbers")
-        return Lanes(LEAF, (array if array.dtype.isnative else array.astype(of_arrays.dtype),), (of_arrays,))
+        if not array.dtype.isnative:
+            raise _Mixed("elements are arrays in another byte order than this machine's")
+        return Lanes(LEAF, (array,), (of_arrays,), (array.strides[1:],))
     if type(array) is not np.ndarray:
         raise _Mixed(f"elements are of a {type(array).__name__}")
     if array.dtype.names:
@@ -196,7 +227,7 @@ def _from_array(array: Column) -> Lanes:
     kind = kind_of_dtype(array.dtype)
     if kind is None:
         raise _Mixed(f"elements are of dtype {array.dtype}, not numbers")
-    return Lanes(LEAF, (array if array.dtype.isnative else array.astype(kind.dtype),), (kind,))
+    return Lanes(LEAF, (array if array.dtype.isnative else array.astype(kind.dtype),), (kind,), (None,))
 
 
 class Stacked:
@@ -216,14 +247,16 @@ class Stacked:
 
 
 def _from_arrays(arrays: Sequence[Column]) -> Lanes:
-    kinds = {kind_of_value(array) for array in arrays}
+    kinds = {(kind_of_value(array), array.strides, array.dtype.isnative) for array in arrays}
     if len(kinds) != 1:
-        raise _Mixed("elements are arrays of different shapes or dtypes")
-    kind = kinds.pop()
+        raise _Mixed("elements are arrays of different shapes, dtypes or layouts")
+    kind, strides, native = kinds.pop()
+    if not native:
+        raise _Mixed("elements are arrays in another byte order than this machine's")
     if kind is None:
         raise _Mixed(f"elements are arrays of dtype {arrays[0].dtype}, not numbers")
     column: Any = Stacked(arrays, kind)
-    return Lanes(LEAF, (column,), (kind,))
+    return Lanes(LEAF, (column,), (kind,), (strides,))
 
 
 def _from_numbers(numbers: Sequence[Any], cls: type) -> Lanes:
@@ -239,13 +272,13 @@ def _from_numbers(numbers: Sequence[Any], cls: type) -> Lanes:
         units = {number.dtype for number in numbers}
         if len(units) != 1:
             raise _Mixed("elements have different units of time")
-    return Lanes(LEAF, (column,), (kind,))
+    return Lanes(LEAF, (column,), (kind,), (None,))
 
 
 def _from_parts(cls: type, keys: tuple[Any, ...], columns: Sequence[Elements]) -> Lanes:
     children = [_homogeneous(column) for column in columns]
     joined = _join(children)
-    return Lanes(Form(cls, keys, joined.form.children), joined.columns, joined.kinds)
+    return Lanes(Form(cls, keys, joined.form.children), joined.columns, joined.kinds, joined.layouts)
 
 
 def _signature(element: object) -> Any:
@@ -254,7 +287,7 @@ def _signature(element: object) -> Any:
         return "int beyond 64 bits"
     kind = kind_of_value(element)
     if kind is not None:
-        return kind
+        return (kind, element.strides) if isinstance(element, np.ndarray) else kind
     found = parts(element)
     if found is None:
         return type(element)

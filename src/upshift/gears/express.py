@@ -257,6 +257,7 @@ class Express:
         shapes = [kind.lane_shape for kind in tree.kinds]
         self.shapes = shapes if any(shapes) else None
         """Of elements; None where all are numbers."""
+        self.layouts = [layout or () for layout in tree.layouts]
         self.form, self.kinds = leaf.form, leaf.kinds
         self.made = [kind.dtype for kind in leaf.kinds if kind is not None]
         self.steps = sum(len(node.steps) for node in tree.nodes())
@@ -267,11 +268,17 @@ class Express:
         self.rate = 0.0
         """Seconds for one lane in the last large call, on one thread."""
 
+    def fits(self, columns: tuple[Any, ...]) -> bool:
+        """Whether these arrays are made of elements that lie in memory as those that were traced."""
+        return [c.shape[1:] for c in columns] == self.shapes and [c.strides[1:] for c in columns] == self.layouts
+
     def over(self, f: Any, columns: tuple[Any, ...]) -> Any:
         """The result for these arrays, or MISS."""
         captured = self.bind(f)
         if captured is MISS or self.tree.paths != self.paths or len(self.tree.captures) != self.captures:
             self.misses += 1
+            return MISS
+        if np.geterr()["under"] != "ignore":
             return MISS
         chunk = self.chunk() if self.shapes is not None else CHUNK
         n = len(columns[0])

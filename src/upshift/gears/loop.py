@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -77,8 +78,9 @@ def _loop_over_arrays(
     Arrays are copied from the first element on that was refused a write, so that the caller's data never changes.
     """
     results: list[Any] = []
+    sly = writes_unseen(call)
     try:
-        if on_error == "raise":
+        if on_error == "raise" and not sly:
             results.extend(itertools.starmap(call, zip(*columns, strict=True)))
             return results
     except Exception as error:
@@ -86,7 +88,7 @@ def _loop_over_arrays(
         if not _was_refused(error):
             name_element(error, _position(i, offset, positions), tuple(column[i] for column in columns))
             raise
-    copying = len(results) > 0 or on_error == "raise"
+    copying = sly or len(results) > 0 or on_error == "raise"
     for i in range(len(results), len(columns[0])):
         row = tuple(column[i] for column in columns)
         at = _position(i, offset, positions)
@@ -101,6 +103,38 @@ def _loop_over_arrays(
                 copying = True
         results.append(call_one(call, copied(row), at, on_error))
     return results
+
+
+_SLY = frozenset(("at", "setflags", "ctypes", "data", "__array_interface__", "as_strided"))
+"""Names by which an array can be written to although it is read-only."""
+
+
+def writes_unseen(call: Any) -> bool:
+    """Whether a function, or one that it calls, uses a name that writes through the read-only flag."""
+    pending, seen = [call], set()
+    while pending:
+        f = pending.pop()
+        f = getattr(f, "func", getattr(f, "__func__", f))
+        if not isinstance(f, types.FunctionType) or f in seen:
+            continue
+        seen.add(f)
+        codes = [f.__code__]
+        while codes:
+            code = codes.pop()
+            if _SLY & set(code.co_names):
+                return True
+            codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+            pending += [f.__globals__[name] for name in code.co_names if name in f.__globals__]
+        pending += [cell.cell_contents for cell in f.__closure__ or () if cell_is_filled(cell)]
+    return False
+
+
+def cell_is_filled(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
 
 
 def _position(i: int, offset: int, positions: Any) -> int:

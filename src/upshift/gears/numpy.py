@@ -126,7 +126,8 @@ class Run:
 
     def _guarded(self, where: Where, growing: bool) -> None:
         chunk = Chunk(self, growing)
-        with np.errstate(divide="call", over="call", invalid="call", under="ignore", call=chunk.flag):
+        under = "ignore" if np.geterr()["under"] == "ignore" else "call"
+        with np.errstate(divide="call", over="call", invalid="call", under=under, call=chunk.flag):  # type: ignore[arg-type]
             chunk.run(where)
 
 
@@ -320,7 +321,11 @@ class Chunk:
             return odd if leave is None else odd | leave
         if not odd.any():
             return leave
-        few = pick(lanes, np.flatnonzero(odd)[:3])
+        places = np.flatnonzero(odd)
+        if out.dtype.kind in "fc":  # a NaN warns in other words than an infinity
+            nan = np.isnan(out).reshape(len(out), -1).any(axis=1)
+            places = np.concatenate([np.flatnonzero(odd & nan)[:2], np.flatnonzero(odd & ~nan)[:2]])
+        few = pick(lanes, places[:4])
         self.of.warned.setdefault(id(instruction.step), few.tolist())
         return leave
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import UpshiftError
 from .draws import set_state, state_of
+from .loop import cell_is_filled
 
 _GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
@@ -45,7 +46,7 @@ def _within(value: Any) -> Iterator[Any]:
             for name in code.co_names:
                 if name in value.__globals__:
                     yield value.__globals__[name]
-        yield from (cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell))
+        yield from (cell.cell_contents for cell in value.__closure__ or () if cell_is_filled(cell))
         yield from (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
     elif isinstance(value, types.MethodType):
         yield from (value.__func__, value.__self__)
@@ -64,14 +65,6 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _codes(constant)
-
-
-def _is_filled(cell: types.CellType) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
 
 
 class Streams:

@@ -105,7 +105,7 @@ class Known:
         try:
             if [column.dtype for column in columns] != express.dtypes:
                 return MISS
-            if express.shapes is not None and [column.shape[1:] for column in columns] != express.shapes:
+            if express.shapes is not None and not express.fits(columns):
                 return MISS
         except AttributeError:  # a list
             return MISS

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..columns.forms import Form, flatten, parts
+from ..columns.inputs import copy_as_it_lies
 from ..columns.kinds import bundle_kind, kind_of, kind_of_value
 from ..errors import Untraceable
 from ..rules.arrays import Put, Seen, Slot, flat_results, lower_call
@@ -43,7 +44,7 @@ class Arrays:
 
     def of_element(self, value: Any, id: int) -> LaneArray:
         """An element's array: a copy, since the function may write into it."""
-        own = np.array(value, order="K", copy=True)
+        own = copy_as_it_lies(value)
         return LaneArray(own, self.trace, Storage(own, id, uniform=False))
 
     def captured(self, value: Any, id: int) -> LaneArray:
@@ -217,7 +218,7 @@ class Arrays:
         if path is None:
             raise Untraceable("writes through a view that data chose", where=user_line())
         if isinstance(value, list | tuple):
-            value = self.call(np.array, (value,), {})
+            value = self.call(np.array, (value,), {"dtype": x._up_value.dtype})
         elif type(value) is np.ndarray:
             value = value.copy()
         real = self._true_key(key)

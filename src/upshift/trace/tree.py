@@ -219,7 +219,7 @@ class Tree:
     """All that is known of a function on one signature of elements."""
 
     def __init__(self, lanes: Lanes) -> None:
-        self.form, self.kinds, self.fresh = lanes.form, lanes.kinds, lanes.fresh
+        self.form, self.kinds, self.fresh, self.layouts = lanes.form, lanes.kinds, lanes.fresh, lanes.layouts
         self.root: Node | None = None
         self.captures: dict[Any, Any] = {}
         self.inputs = 0

@@ -176,7 +176,7 @@ METHODS: dict[str, Function] = {
     name: getattr(np, name)
     for name in ("all any argmax argmin argpartition argsort choose clip cumprod cumsum diagonal dot max mean min "
                  "nonzero prod ravel repeat round searchsorted squeeze std sum swapaxes take trace var").split()
-} | {"conj": np.conjugate, "conjugate": np.conjugate}  # fmt: skip
+}  # fmt: skip
 
 
 def _reshape(arrays: Any, x: Any, *shape: Any, order: str = "C", copy: Any = None) -> Any:
@@ -196,7 +196,13 @@ def _astype(arrays: Any, x: Any, dtype: Any, order: str = "K", casting: str = "u
     x._up_value.astype(dtype, casting=casting)  # raises as NumPy does
     if not copy and x._up_value.dtype == dtype:
         return x
-    return arrays.call(np.astype, (x, np.dtype(dtype)), {})
+    made = arrays.call(np.astype, (x, np.dtype(dtype)), {})
+    return made if order == "K" else arrays.call(np.copy, (made,), {"order": order})
+
+
+def _conjugate(arrays: Any, x: Any) -> Any:
+    """A real array is its own conjugate, not a copy."""
+    return arrays.call(np.conjugate, (x,), {}) if x._up_value.dtype.kind == "c" else x
 
 
 def _sort(arrays: Any, x: Any, axis: int = -1, kind: Any = None, order: Any = None, **keywords: Any) -> None:
@@ -215,7 +221,8 @@ OWN_METHODS: dict[str, Function] = {
     "reshape": _reshape, "transpose": _transpose, "astype": _astype, "sort": _sort, "flatten": _flatten,
     "compress": _compress, "item": lambda arrays, x, *at: arrays.item(x, *at),
     "tolist": lambda arrays, x: arrays.tolist(x),
-    "copy": lambda arrays, x, order="C": arrays.call(np.copy, (x,), {}),
+    "copy": lambda arrays, x, order="C": arrays.call(np.copy, (x,), {"order": order}),
+    "conj": lambda arrays, x: _conjugate(arrays, x), "conjugate": lambda arrays, x: _conjugate(arrays, x),
     "fill": lambda arrays, x, value: arrays.set_item(x, Ellipsis, value),
     "partition": lambda arrays, x, kth, axis=-1: arrays.set_item(x, Ellipsis, arrays.call(np.partition, (x,
     kth), {"axis": axis})),

@@ -43,6 +43,18 @@ def row_of(fn: Callable[..., Any]) -> Row | None:
     return found
 
 
+_TAKES_NUMBERS = frozenset(
+    (np.full, np.full_like, np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.insert, np.append)
+)
+
+
+def _may_not_fit(called: Called, makes: tuple[Kind, ...]) -> bool:
+    """Whether a number of a lane goes into an array of ints that may not hold it: for some lanes that raises."""
+    numbers = [slot.kind.dtype for slot in called.slots if slot.lane and slot.kind.shape is None]
+    whole = [kind.dtype for kind in makes if kind.shape is not None and kind.dtype.kind in "iu"]
+    return any(n.kind in "fc" or (n.kind in "iu" and not np.can_cast(n, w)) for n in numbers for w in whole)
+
+
 def lower_call(
     fn: Callable[..., Any],
     form: Form,
@@ -62,6 +74,8 @@ def lower_call(
     kind = makes[0]
     if ufunc is not None and kind.shape is not None:
         return Op(ufunc.__name__, ufunc, f"np.{ufunc.__name__}({{*}})", warns=True, close=found.close)
+    if fn in _TAKES_NUMBERS and _may_not_fit(called, makes):
+        return None
     try:
         run = found.rule(called)
     except (NoRule, TypeError, ValueError, KeyError):

@@ -35,11 +35,23 @@ def elementwise(called: Called) -> Run | None:
     return broadcasting(called)
 
 
+def one_zero(called: Called) -> Run | None:
+    """Only where no zero of either sign meets one of the other."""
+    run = broadcasting(called)
+
+    def careful(*values: Any) -> Any:
+        out = run(*values)
+        return None if (out.dtype.kind == "f" and not np.all(out)) else out
+
+    return careful
+
+
 for _name, _ufunc in UFUNCS.items():
     if _ufunc.__name__ != _name and _name in ("abs", "conj", "acos", "pow"):
         continue  # another name of the same function
     _close = _name in ("fmax", "fmin")  # which of two zeros is taken hangs on where in the array they stand
-    row(_ufunc, elementwise, *(sample.format(_name) for sample in _SAMPLES.get(_name, ())), warns=True, close=_close)
+    _rule = one_zero if _close else elementwise
+    row(_ufunc, _rule, *(sample.format(_name) for sample in _SAMPLES.get(_name, ())), warns=True, close=_close)
 
 OPERATORS: dict[Any, np.ufunc | None] = {
     operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.true_divide,
@@ -100,7 +112,13 @@ row(np.astype, astype, "x.astype(np.float32)", "x.astype(int)", "k.astype(float)
 def is_ufunc_on_lanes(called: Called) -> np.ufunc | None:
     """The ufunc that does the whole call in one, with a buffer to write into: all arguments in place already."""
     fn = called.fn if isinstance(called.fn, np.ufunc) else OPERATORS.get(called.fn)
-    if fn is None or fn.nout != 1 or called.form.children[1].children or len(called.leaves) != fn.nin:
+    if (
+        fn is None
+        or fn.nout != 1
+        or fn in (np.fmax, np.fmin)
+        or called.form.children[1].children
+        or len(called.leaves) != fn.nin
+    ):
         return None
     slots = called.slots
     lanes = [slot for slot in slots if slot.lane]

@@ -195,9 +195,13 @@ def put(called: Called) -> Run | None:
     given = value.kind if isinstance(value, Slot) else None
     if given is not None and (given.dtype.kind, kind.dtype.kind) not in _SAFE:
         return None
-    small = kind.dtype.kind in "iu" and kind.dtype != np.int64
-    if given is not None and given.python and given.dtype.kind == "i" and small:
-        return None  # Python's ints may be too large for it, which raises
+    if (
+        given is not None
+        and given.shape is None
+        and kind.dtype.kind in "iu"
+        and not np.can_cast(given.dtype, kind.dtype)
+    ):
+        return None  # a number may be too large for it, or none at all, which raises
     assign = _assignment(key, value, kind)
 
     def run(*values: Any, own: bool = False) -> Any:
