@@ -67,6 +67,19 @@ def test_a_layout_is_not_remembered_for_another():
         assert np.array_equal(up.map(f, u, b, gear="numpy"), [f(*row) for row in zip(u, b)])
 
 
+def test_elements_that_are_left_lie_as_they_did():
+    """Lanes that the plain function runs, and groups of a ragged batch, see the loop's own memory."""
+    u, b = layouts()[1]
+
+    def f(u, b, k):
+        if k[0] > 8:
+            raise ValueError("large")
+        return equals_the_sum(u, b)
+
+    check(f, u, b, [np.full(1 + i % 3, i % 10) for i in range(N)])
+    check(f, u, b, np.arange(N)[:, None] % 10)
+
+
 def writes_into_the_flat(m):
     y = m.reshape(-1)
     y[0] = 99

@@ -165,8 +165,10 @@ def _group(columns: Sequence[Elements], index: Column, fresh: tuple[bool, ...]) 
 
 
 def take(column: Elements, index: Column) -> Elements:
-    """Some elements of a column, by position."""
-    return column[index] if isinstance(column, np.ndarray) else [column[i] for i in index.tolist()]
+    """Some elements of a column, by position; arrays among them lie in memory as they did."""
+    if isinstance(column, np.ndarray) and (column.ndim == 1 or (len(column) and column[0].flags.c_contiguous)):
+        return column[index]
+    return [column[i] for i in index.tolist()]
 
 
 def _join(arguments: list[Lanes], fresh: tuple[bool, ...] = ()) -> Lanes:

@@ -244,7 +244,7 @@ class _Flagged(Exception):
 
 
 def _flag(kind: str, flags: int) -> None:
-    raise _Flagged
+    raise _Flagged(kind)
 
 
 class Express:
@@ -264,6 +264,7 @@ class Express:
         self.own, self.exact = own, exact
         """Whether results are always made anew, and always exact."""
         self.limits, self.lanes = (0, 0, 0), CHUNK
+        self.under: Any = "call"
         self.misses = self.seen = 0
         self.rate = 0.0
         """Seconds for one lane in the last large call, on one thread."""
@@ -278,7 +279,7 @@ class Express:
         if captured is MISS or self.tree.paths != self.paths or len(self.tree.captures) != self.captures:
             self.misses += 1
             return MISS
-        if np.geterr()["under"] != "ignore":
+        if self.under == "ignore" and np.geterr()["under"] != "ignore":
             return MISS
         chunk = self.chunk() if self.shapes is not None else CHUNK
         n = len(columns[0])
@@ -286,7 +287,12 @@ class Express:
         small = n <= chunk or alone  # one step gains nothing from caches
         try:
             made = self._at_once(f, captured, columns) if small else self._in_chunks(f, captured, columns)
-        except (_Flagged, ArithmeticError, TypeError, ValueError):
+        except _Flagged as flagged:
+            if flagged.args == ("underflow",) and self.under == "call" and np.geterr()["under"] == "ignore":
+                self.under = "ignore"  # it happens, and nobody minds: from now on it is looked up who does
+                return self.over(f, columns)
+            made = MISS
+        except (ArithmeticError, TypeError, ValueError):
             made = MISS
         if made is MISS:
             self.misses += 1
@@ -303,7 +309,7 @@ class Express:
 
     def _at_once(self, f: Any, captured: tuple[Any, ...], columns: tuple[Column, ...]) -> Any:
         began = time.perf_counter() if self.shapes is not None else 0.0
-        with np.errstate(divide="call", over="call", invalid="call", under="ignore", call=_flag):
+        with np.errstate(divide="call", over="call", invalid="call", under=self.under, call=_flag):
             made = self.run(*captured, *columns)
         if made is MISS:
             return MISS
@@ -324,7 +330,7 @@ class Express:
         inexact: list[Column] = []
 
         def work(part: slice) -> None:
-            with np.errstate(divide="call", over="call", invalid="call", under="ignore", call=_flag):
+            with np.errstate(divide="call", over="call", invalid="call", under=self.under, call=_flag):
                 given = (column[part] for column in columns)
                 made = self.run(*captured, *given, None if single is None else single[part])
             if made is MISS:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import types
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -105,19 +107,32 @@ def _loop_over_arrays(
     return results
 
 
-_SLY = frozenset(("at", "setflags", "ctypes", "data", "__array_interface__", "as_strided"))
+_SLY = frozenset(("at", "setflags", "ctypes", "__array_interface__"))
 """Names by which an array can be written to although it is read-only."""
+_known_sly: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
 
 
 def writes_unseen(call: Any) -> bool:
     """Whether a function, or one that it calls, uses a name that writes through the read-only flag."""
-    pending, seen = [call], set()
+    try:
+        found = _known_sly.get(call)
+        if found is None:
+            found = _known_sly[call] = _uses_sly_names(call)
+        return found
+    except TypeError:  # what cannot be looked up, or has no weak reference
+        return _uses_sly_names(call)
+
+
+def _uses_sly_names(call: Any) -> bool:
+    pending: list[Any] = [call]
+    seen: set[int] = set()
     while pending:
         f = pending.pop()
-        f = getattr(f, "func", getattr(f, "__func__", f))
-        if not isinstance(f, types.FunctionType) or f in seen:
+        while isinstance(f, functools.partial | types.MethodType):
+            f = f.func if isinstance(f, functools.partial) else f.__func__
+        if not isinstance(f, types.FunctionType) or id(f) in seen:
             continue
-        seen.add(f)
+        seen.add(id(f))
         codes = [f.__code__]
         while codes:
             code = codes.pop()

@@ -7,6 +7,8 @@ from typing import Protocol
 
 SETUP, PER_BRANCH = 250e-6, 200e-6
 """What the first trace and check of a function are expected to cost, and every branch in its code."""
+SETUP_OF_ARRAYS = 1.5e-3
+"""The same where elements are arrays, whose calls are looked up and whose sample is larger."""
 FIXED = 15e-6
 """What a call of the numpy gear is expected to cost before the first element."""
 GAIN = 12.0

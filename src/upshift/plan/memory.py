@@ -19,7 +19,7 @@ from ..errors import Refusal
 from ..gears.express import MISS, Express, express_of
 from ..gears.program import Care
 from ..trace import Tree, bind
-from .costs import ENTRY, PER_BRANCH, SETUP, Costs, Line
+from .costs import ENTRY, PER_BRANCH, SETUP, SETUP_OF_ARRAYS, Costs, Line
 
 MOST_FUNCTIONS = 1024
 MOST_TREES = 4
@@ -54,7 +54,7 @@ class Known:
         """What tracing the function is expected to cost, by the branches in its own code."""
         codes = [anchor for anchor in self.anchors if isinstance(anchor, types.CodeType)]
         jumps = sum(sum(map(code.co_code[::2].count, _JUMPS)) for code in codes)
-        return SETUP + PER_BRANCH * min(jumps, 8)
+        return (SETUP_OF_ARRAYS if self.of_arrays else SETUP) + PER_BRANCH * min(jumps, 8)
 
     @functools.cached_property
     def sure(self) -> bool:
