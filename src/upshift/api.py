@@ -23,7 +23,7 @@ from .gears.numpy import Pace
 from .gears.streams import Streams
 from .plan.explanation import Explanation
 from .plan.explanation import explain as explain_job
-from .plan.memory import MEMORY, QUICK_SECONDS, Known, key_of, quick_key
+from .plan.memory import MEMORY, QUICK_SECONDS, RENTED_SECONDS, Known, key_of, quick_key
 from .plan.shift import batch, run_best, run_in, stacked
 
 GEARS = ("loop", "numpy")
@@ -175,8 +175,13 @@ def _quick(f: Any, xs: tuple[Any, ...], known: Known) -> Any:
     """Small, known calls: the loop, the stack, and an eye on the clock."""
     began = time.perf_counter()
     results = run_loop(f, [elements_of(x) for x in xs], "raise") if known.of_arrays else run_plain(f, xs)
-    if time.perf_counter() - began > 3 * QUICK_SECONDS:
-        known.quick = 0
+    took = time.perf_counter() - began
+    if took > QUICK_SECONDS:
+        known.costs.loop_spent += took
+        if took > 3 * RENTED_SECONDS:
+            known.quick = 0
+        else:
+            known.set_quick()
     return stack(results)
 
 

@@ -29,6 +29,8 @@ TIMED = 12
 """Express calls whose time is taken."""
 QUICK_SECONDS = 30e-6
 """Calls that the loop finishes within this are the loop's: no gear could start faster."""
+RENTED_SECONDS = 120e-6
+"""So are calls within this, as long as all of them together have not cost what a trace would."""
 
 
 @dataclass
@@ -121,9 +123,10 @@ class Known:
 
     def set_quick(self) -> None:
         """Up to which size the next calls go straight to the loop."""
-        rate = self.costs.loop_rate
+        rate, costs = self.costs.loop_rate, self.costs
         if rate:
-            by_time = int(QUICK_SECONDS / rate)
+            renting = not costs.batched.seen and costs.loop_spent - costs.invested < self.setup
+            by_time = int((RENTED_SECONDS if renting else QUICK_SECONDS) / rate)
             self.quick = max(by_time, self.costs.loop_below()) if self.costs.batched.seen else by_time
 
 
