@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 
+import numpy as np
 import pytest
 
 from law import check
@@ -32,3 +34,17 @@ def test_samples(rule, exact):
 def test_most_rows_have_samples():
     without = sorted({name_of(rule.fn) for rule in RULES.values() if not rule.samples})
     assert [name for name in without if "ranked" not in name] == []
+
+
+def test_remainders_of_nothing():
+    """fmod(NaN, 0.0) is NaN, fmod(1.0, 0.0) raises: whatever is traced first."""
+
+    def f(x):
+        try:
+            return math.fmod(x, 0.0)
+        except ValueError:
+            return -1.0
+
+    for xs in ([1.0] * 30 + [math.nan, math.inf] * 5, [math.nan] * 30 + [2.0] * 5):
+        check(f, xs)
+        check(f, np.array(xs))

@@ -15,12 +15,12 @@ from .predicates import (
     ABOVE_MINUS_ONE,
     AT_LEAST_ONE,
     FINITE,
+    HAS_REMAINDER,
     INSIDE_ONE,
     NOT_INFINITE,
     NOT_NAN,
     NOT_NEGATIVE,
     POSITIVE,
-    TRUE,
     WITHIN_ONE,
 )
 from .spans import beyond, hull
@@ -112,7 +112,8 @@ def _cutting(fn: Callable[..., Any], run: Callable[..., Any], spell: str) -> Op:
 
 
 rule(math.fmod, on="any", lower=_cutting(math.fmod, on_floats(np.fmod), "np.fmod({0}, {1})"),
-     domain=((TRUE, (1,)), (NOT_INFINITE, (0,))), samples=_TWO)  # fmt: skip
+     domain=((HAS_REMAINDER, (0, 1)),),
+     samples=[*_TWO, (math.nan, 1.0), (2.0, math.nan), (math.inf, math.nan)])  # fmt: skip
 for _fn, _batched in ((math.isnan, np.isnan), (math.isinf, np.isinf), (math.isfinite, np.isfinite)):
     rule(_fn, on="any", lower=_cutting(_fn, on_floats(_batched), f"np.{_fn.__name__}({{0}})"), samples=_ONE)
 

@@ -34,6 +34,17 @@ NOT_INFINITE = Op("not_infinite", lambda x: np.logical_not(np.isinf(x)), "~np.is
 FINITE = Op("finite", np.isfinite, "np.isfinite({0})", soft=True)
 
 
+def _has_remainder(x: Any, y: Any) -> Any:
+    """Whether `fmod` has a value: NaN of a NaN is one."""
+    return np.isnan(x) | np.isnan(y) | (np.not_equal(y, 0) & ~np.isinf(x))
+
+
+HAS_REMAINDER = Op(
+    "has_remainder", _has_remainder,
+    "(np.isnan({0}) | np.isnan({1}) | (np.not_equal({1}, 0) & ~np.isinf({0})))", cuts=True,
+)  # fmt: skip
+
+
 def _real_power(base: Any, exponent: Any) -> Any:
     """Whether a power of floats is a float: of a negative base only where the exponent is whole."""
     whole = np.equal(exponent, np.floor(exponent)) | np.isinf(exponent)
