@@ -320,7 +320,8 @@ class Arrays:
 
     def _into(self, fn: Function, args: Any, keywords: dict[str, Any]) -> Any:
         """`out=`: computed as for a new array, then written into the one that was given."""
-        out, where = keywords.pop("out"), keywords.pop("where", True)
+        out = keywords.pop("out")
+        where = keywords.pop("where", True) if isinstance(fn, np.ufunc) else True  # a reduction's is about its input
         if type(out) is not LaneArray:
             raise Untraceable("writes into an array by out=", where=user_line())
         made = self.call(fn, args, keywords)
