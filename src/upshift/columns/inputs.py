@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import LengthError
 from .forms import LEAF, Form, assemble, flatten, is_namedtuple, parts
 from .kinds import Column, Kind, array_kind, fits_int64, kind_of_dtype, kind_of_type, kind_of_value
+from .layout import copy_as_it_lies
 
 Elements = Sequence[Any] | Column
 
@@ -85,24 +86,6 @@ def _copied(value: Any) -> Any:
         return value
     cls, keys, children = found
     return assemble(cls, keys, [_copied(child) for child in children])
-
-
-def copy_as_it_lies(array: Column) -> Column:
-    """A copy with the very strides of the array, as long as it does not reach too far."""
-    if array.flags.c_contiguous or array.flags.f_contiguous or array.dtype.hasobject:
-        return array.copy(order="K")
-    reach = [stride * (length - 1) for stride, length in zip(array.strides, array.shape, strict=True)]
-    low = sum(min(r, 0) for r in reach)
-    size = sum(max(r, 0) for r in reach) - low + array.itemsize
-    if size > MOST_REACH or 0 in array.shape:
-        return array.copy(order="K")
-    made: Column = np.ndarray(array.shape, array.dtype, np.empty(size, np.uint8), -low, array.strides)
-    made[...] = array
-    return made
-
-
-MOST_REACH = 1 << 28
-"""Bytes from the first to the last number of an array that a copy may span."""
 
 
 def common_length(columns: Sequence[Elements]) -> int:

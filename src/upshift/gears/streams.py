@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import UpshiftError
+from ..trace.draws import GENERATORS
 from .draws import set_state, state_of
 from .loop import cell_is_filled
-
-_GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 
 
 def generators_in(f: Any, shared: dict[str, Any]) -> list[Any]:
@@ -31,9 +30,9 @@ def generators_in(f: Any, shared: dict[str, Any]) -> list[Any]:
         if id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, _GENERATORS):
+        if isinstance(value, GENERATORS):
             found[id(value)] = value
-        elif isinstance(getattr(value, "__self__", None), _GENERATORS):
+        elif isinstance(getattr(value, "__self__", None), GENERATORS):
             found[id(value.__self__)] = value.__self__
         else:
             pending += _within(value)

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..columns.forms import Form, flatten, parts
-from ..columns.inputs import copy_as_it_lies
 from ..columns.kinds import bundle_kind, kind_of, kind_of_value
+from ..columns.layout import copy_as_it_lies
 from ..errors import Untraceable
 from ..rules.arrays import Put, Seen, Slot, flat_results, lower_call
 from ..rules.arrays.dynamic import AS_MADE, SIGNATURES, Each, Item, Unpack, signature_of
@@ -31,7 +31,6 @@ from .tree import Const
 from .words import FACTS, METHODS, OWN_METHODS, PROPERTIES, SPECIAL, STATIC, Flat, true
 
 Function = Callable[..., Any]
-_SEES_INTO = "hands an array to code that Upshift cannot see into"
 
 
 class Arrays:
@@ -399,7 +398,7 @@ class Arrays:
         return [self.tolist(row) if type(row) is LaneArray else self.python_number(row) for row in x]
 
     def pin(self, x: Any) -> Any:
-        raise Untraceable(_SEES_INTO, where=user_line())
+        raise Untraceable("hands an array to code that Upshift cannot see into", where=user_line())
 
 
 def _has_lanes(value: Any) -> bool:

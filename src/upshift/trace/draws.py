@@ -87,7 +87,7 @@ class Source:
             raise Untraceable("draws random numbers with a parameter of the element", where=user_line())
         if any(is_lane(leaf) and leaf._up_id >= 0 for leaf in leaves):
             raise Untraceable("draws random numbers with a parameter that it computes", where=user_line())
-        if len(trace.trail) > 1 and not trace.independent:
+        if len(trace.trail) > 1:
             raise Untraceable("draws random numbers after a decision", _REMEDY, user_line())
         draw = Draw.of(self._up_path, method, form)
         if trace.drawn:

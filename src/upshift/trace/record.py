@@ -52,7 +52,6 @@ class Trace:
         self.captures: dict[Any, Any] = {}
         self.arrays = Arrays(self)
         self.drawn = drawn
-        self.independent = False
         self.copies: dict[int, Any] = {}
 
     # ---- what lane values call

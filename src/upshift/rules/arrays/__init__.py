@@ -52,7 +52,7 @@ def _may_not_fit(called: Called, makes: tuple[Kind, ...]) -> bool:
     """Whether a number of a lane goes into an array of ints that may not hold it: for some lanes that raises."""
     numbers = [slot.kind.dtype for slot in called.slots if slot.lane and slot.kind.shape is None]
     whole = [kind.dtype for kind in makes if kind.shape is not None and kind.dtype.kind in "iu"]
-    return any(n.kind in "fc" or (n.kind in "iu" and not np.can_cast(n, w)) for n in numbers for w in whole)
+    return any(not np.can_cast(number, ints) for number in numbers for ints in whole)
 
 
 def lower_call(

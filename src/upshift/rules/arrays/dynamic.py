@@ -11,7 +11,7 @@ import numpy as np
 from ...columns.forms import flatten
 from ...columns.kinds import Column, Kind, kind_of_value
 from ..op import Op, Span, Spans
-from .op import flat_results
+from .op import flat_results, rows_of
 
 AS_MADE = Kind("made", np.dtype(object), False)
 """The kind of columns that hold results as they were made."""
@@ -50,14 +50,9 @@ class Each(Op):
         return cls(getattr(plain, "__name__", "call"), plain, "", lanes=lanes, kinds=kinds, warns=False)
 
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
-        n = next(len(arg) for arg, lane in zip(args, self.lanes, strict=True) if lane)
-        columns = [
-            kind.scalars(arg) if lane and kind is not None else None
-            for arg, lane, kind in zip(args, self.lanes, self.kinds, strict=True)
-        ]
+        n = len(args[self.lanes.index(True)])
         results, leave = [], np.zeros(n, bool)
-        for i in range(n):
-            row = [arg if column is None else column[i] for arg, column in zip(args, columns, strict=True)]
+        for i, row in enumerate(rows_of(args, self.lanes, self.kinds, n)):
             try:
                 results.append(self.run(*row))
             except Exception:  # of a pure function: the plain function will raise it

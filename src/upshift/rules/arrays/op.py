@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ...columns.forms import flatten
 from ...columns.kinds import Column, Kind, kind_of_value
+from ...columns.layout import Strides, laid_out
 from ..op import Op, Span, Spans
 
 Made = tuple[Kind, ...]
@@ -28,7 +29,7 @@ class ArrayOp(Op):
     updates: bool = False
     """Whether it gives back its first argument, changed; which may be done in place when nobody else looks at it."""
     by_rows: bool = False
-    layouts: tuple[tuple[int, ...] | None, ...] = ()
+    layouts: tuple[Strides | None, ...] = ()
     """How each array lay in memory when it was traced: products of matrices have other bits for other layouts."""
     calls: list[int] = field(default_factory=lambda: [0])
     """How often the plain call had to be made for every lane, for tests."""
@@ -70,21 +71,14 @@ def each_lane(
     kinds: tuple[Kind | None, ...],
     makes: Made,
     n: int,
-    layouts: tuple[tuple[int, ...] | None, ...] = (),
+    layouts: tuple[Strides | None, ...] = (),
 ) -> tuple[tuple[Column, ...], Column | None]:
     """The plain call for every lane, and a mask of the lanes where it raised or made something of another kind."""
-    columns = [
-        kind.scalars(arg) if lane and kind is not None else None
-        for arg, lane, kind in zip(args, lanes, kinds, strict=True)
-    ]
     outs = tuple(np.zeros((n, *kind.lane_shape), kind.dtype) for kind in makes)
     leave = np.zeros(n, bool)
-    for i in range(n):
-        row = [arg if column is None else column[i] for arg, column in zip(args, columns, strict=True)]
+    for i, row in enumerate(rows_of(args, lanes, kinds, n)):
         if layouts:
-            row = [
-                arg if strides is None else laid_out(arg, strides) for arg, strides in zip(row, layouts, strict=True)
-            ]
+            row = [_lying(arg, strides) for arg, strides in zip(row, layouts, strict=True)]
         try:
             result = fn(*row)
             found = flat_results(result)
@@ -99,16 +93,18 @@ def each_lane(
     return outs, leave if leave.any() else None
 
 
-def laid_out(array: Column, strides: tuple[int, ...]) -> Column:
-    """The same array with these strides."""
-    if array.strides == strides or array.size <= 1:
-        return array
-    reach = [stride * (length - 1) for stride, length in zip(strides, array.shape, strict=True)]
-    low = sum(min(r, 0) for r in reach)
-    buffer = np.empty(sum(max(r, 0) for r in reach) - low + array.itemsize, np.uint8)
-    made: Column = np.ndarray(array.shape, array.dtype, buffer, -low, strides)
-    made[...] = array
-    return made
+def rows_of(args: list[Any], lanes: tuple[bool, ...], kinds: tuple[Kind | None, ...], n: int) -> Iterator[list[Any]]:
+    """The arguments of every lane, as the loop would see them."""
+    columns = [
+        kind.scalars(arg) if lane and kind is not None else None
+        for arg, lane, kind in zip(args, lanes, kinds, strict=True)
+    ]
+    for i in range(n):
+        yield [arg if column is None else column[i] for arg, column in zip(args, columns, strict=True)]
+
+
+def _lying(arg: Any, strides: Strides | None) -> Any:
+    return arg if strides is None or arg.strides == strides or arg.size <= 1 else laid_out(arg, strides)
 
 
 def flat_results(result: Any) -> list[Any]:
