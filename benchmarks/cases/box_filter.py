@@ -1,14 +1,8 @@
 """A 3 by 3 box filter of images of 64 by 64 by 3 float32, by slices."""
 
-import numpy as np
-
 SIZES = (100, 1_000)
 PATHS = 1
 ARRAYS = True
-
-
-def data(n, rng):
-    return (rng.random((n, 64, 64, 3), dtype=np.float32),)
 
 
 def f(x):

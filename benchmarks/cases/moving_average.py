@@ -10,10 +10,6 @@ ARRAYS = True
 WINDOW = np.ones(10) / 10
 
 
-def data(n, rng):
-    return (rng.normal(size=(n, 1_000)),)
-
-
 def f(x):
     return np.convolve(x, WINDOW, mode="valid")
 

@@ -7,10 +7,6 @@ PATHS = 1
 ARRAYS = True
 
 
-def data(n, rng):
-    return (rng.normal(size=(n, 1_000)),)
-
-
 def f(x):
     return np.abs(np.fft.rfft(x)) ** 2
 

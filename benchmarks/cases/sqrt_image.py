@@ -7,10 +7,6 @@ PATHS = 1
 ARRAYS = True
 
 
-def data(n, rng):
-    return (rng.random((n, 64, 64, 3), dtype=np.float32),)
-
-
 def f(x):
     return np.sqrt(x)
 

@@ -1,14 +1,8 @@
 """Images of 64 by 64 by 3 float32, each to mean 0 and deviation 1."""
 
-import numpy as np
-
 SIZES = (100, 1_000)
 PATHS = 1
 ARRAYS = True
-
-
-def data(n, rng):
-    return (rng.random((n, 64, 64, 3), dtype=np.float32),)
 
 
 def f(x):

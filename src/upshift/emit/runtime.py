@@ -17,7 +17,7 @@ from ..rules import per_lane as each_lane
 from ..rules.arrays import ArrayOp, Put, Slot, lower_call
 from ..rules.arrays import each_lane as each_array
 from ..trace import call_of
-from ..trace.names import Applied
+from ..trace.names import applied
 
 _PYTHON_KINDS = {kind.name: kind for kind in (BOOL, INT, FLOAT, COMPLEX)}
 
@@ -62,7 +62,7 @@ class of:
         self.column, self.kind = column, _kind(kind)
 
 
-put = Put.through(())
+put = Put.of(())
 """`x[key] = value` as a function: put(x, value, key) is the changed x."""
 
 
@@ -75,7 +75,7 @@ def call(kinds: str, fn: Callable[..., Any], *args: Any, **keywords: Any) -> tup
     slots = [_slot(i, leaf) for i, leaf in enumerate(leaves)]
     lanes = tuple(isinstance(leaf, of) for leaf in leaves)
     n = next(len(value) for value, lane in zip(values, lanes, strict=True) if lane)
-    plain = Applied.of(fn, form)
+    plain = applied(fn, form)
     op = lower_call(fn, form, tuple(slots), plain, makes, several)  # type: ignore[arg-type]
     if isinstance(op, ArrayOp):
         out, leave, _ = op.over(values, _no_spans)

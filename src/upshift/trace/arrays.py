@@ -25,7 +25,7 @@ from ..rules.arrays.dynamic import AS_MADE, SIGNATURES, Each, Item, Unpack, sign
 from ..rules.arrays.elementwise import OPERATORS
 from ..rules.conversions import larger, smaller
 from .lane import Lane, LaneArray, Storage, is_lane
-from .names import Applied, UfuncMethod, user_line
+from .names import UfuncMethod, applied, user_line
 from .standins import ScalarClass
 from .tree import Const
 from .words import FACTS, METHODS, OWN_METHODS, PROPERTIES, SPECIAL, STATIC, Flat, true
@@ -104,7 +104,7 @@ class Arrays:
         leaves = [leaf._up_original if isinstance(leaf, ScalarClass) else leaf for leaf in leaves]
         if any(_is_python_function(leaf) for leaf in leaves):
             raise Untraceable(f"gives a function to {getattr(fn, '__name__', fn)}", where=user_line())
-        plain = Applied.of(fn, form)
+        plain = applied(fn, form)
         lanes = [leaf for leaf in leaves if is_lane(leaf)]
         try:
             value = plain(*map(true, leaves))
@@ -156,7 +156,7 @@ class Arrays:
     def _step(self, fn: Function, form: Form, leaves: tuple[Any, ...], value: Any, uniform: bool) -> int:
         """One step for a call whose true value is known; its id."""
         trace = self.trace
-        plain = Applied.of(fn, form)
+        plain = applied(fn, form)
         found = flat_results(value)
         makes = tuple(kind_of_value(one) for one in found)
         several = parts(value) is not None
@@ -223,7 +223,7 @@ class Arrays:
         real = self._true_key(key)
         key = self._key(x, key)
         base = LaneArray(storage.value, self.trace, storage)
-        put = Put.through(path)
+        put = Put.of(path)
         form, leaves = flatten(((base, value, key), {}))
         uniform = all(leaf._up_uniform for leaf in leaves if is_lane(leaf))
         for leaf in leaves:

@@ -11,7 +11,7 @@ import copy
 import random
 import types
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ..columns.forms import Form, flatten
 from ..columns.kinds import kind_of_value
 from ..errors import Untraceable
 from ..rules import Op
+from ..rules.interned import Interned
 from .lane import is_lane
 from .names import user_line
 from .paths import Path
@@ -34,19 +35,12 @@ def generator_of(value: Any) -> Any:
     return owner if isinstance(owner, GENERATORS) and not isinstance(owner, random.SystemRandom) else None
 
 
-class Draw:
+class Draw(Interned):
     """One call of a generator's method, with its arguments laid out flat. `path` leads to the generator."""
-
-    made: ClassVar[dict[Any, Draw]] = {}
-    __module__ = "builtins"
 
     def __init__(self, path: Path, method: str, form: Form) -> None:
         self.path, self.method, self.form = path, method, form
-        self.__name__ = self.__qualname__ = f"draw_{method}"
-
-    @classmethod
-    def of(cls, path: Path, method: str, form: Form) -> Draw:
-        return cls.made.setdefault((path, method, form), cls(path, method, form))
+        self.called(f"draw_{method}")
 
     def by(self, generator: Any, leaves: Any) -> Any:
         """One draw."""

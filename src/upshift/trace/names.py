@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from ..columns.forms import Form
+from ..rules.arrays.call import is_flat
+from ..rules.interned import Interned
 
 
 class Names(dict[str, Any]):
@@ -31,15 +33,12 @@ def user_line() -> str:
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
 
 
-class Call:
-    """A method call or an attribute as a function of its object; one of each exists, so that steps can be compared."""
-
-    made: ClassVar[dict[tuple[str, bool], Call]] = {}
+class Call(Interned):
+    """A method call or an attribute as a function of its object."""
 
     def __init__(self, name: str, calls: bool) -> None:
         self.name, self.calls = name, calls
-        self.__name__ = self.__qualname__ = f"method({name!r})" if calls else f"attribute({name!r})"
-        self.__module__ = "builtins"
+        self.called(f"method({name!r})" if calls else f"attribute({name!r})")
 
     def __call__(self, value: Any, *args: Any) -> Any:
         found = getattr(value, self.name)
@@ -47,48 +46,32 @@ class Call:
 
 
 def call_of(name: str, calls: bool) -> Call:
-    return Call.made.setdefault((name, calls), Call(name, calls))
+    return Call.of(name, calls)
 
 
-class Applied:
+class Applied(Interned):
     """A call with its arguments laid out flat: the nesting is the call's, the leaves are the step's arguments."""
-
-    made: ClassVar[dict[tuple[Any, Form], Applied]] = {}
-    __module__ = "builtins"
 
     def __init__(self, fn: Callable[..., Any], form: Form) -> None:
         self.fn, self.form = fn, form
-        self.__name__ = self.__qualname__ = getattr(fn, "__name__", type(fn).__name__)
-
-    @classmethod
-    def of(cls, fn: Callable[..., Any], form: Form) -> Any:
-        """The call; the function itself where its arguments are flat."""
-        positional, named = form.children
-        if not named.children and all(child.cls is None for child in positional.children):
-            return fn
-        try:
-            return cls.made.setdefault((fn, form), cls(fn, form))
-        except TypeError:
-            return cls(fn, form)
+        self.called(getattr(fn, "__name__", type(fn).__name__))
 
     def __call__(self, *leaves: Any) -> Any:
         args, keywords = self.form.build(iter(leaves))
         return self.fn(*args, **keywords)
 
 
-class UfuncMethod:
-    """`np.add.reduce` and its like; one of each exists, so that steps can be compared."""
+def applied(fn: Callable[..., Any], form: Form) -> Callable[..., Any]:
+    """A call as a function of its leaves: the function itself where its arguments are flat already."""
+    return fn if is_flat(form) else Applied.of(fn, form)
 
-    made: ClassVar[dict[tuple[Any, str], UfuncMethod]] = {}
-    __module__ = "builtins"
+
+class UfuncMethod(Interned):
+    """`np.add.reduce` and its like."""
 
     def __init__(self, ufunc: Any, method: str) -> None:
         self.ufunc, self.method = ufunc, method
-        self.__name__ = self.__qualname__ = f"{ufunc.__name__}.{method}"
-
-    @classmethod
-    def of(cls, ufunc: Any, method: str) -> UfuncMethod:
-        return cls.made.setdefault((ufunc, method), cls(ufunc, method))
+        self.called(f"{ufunc.__name__}.{method}")
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if self.method == "at":

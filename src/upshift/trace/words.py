@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import Untraceable
 from ..rules.arrays.more import distinct
+from ..rules.interned import Interned
 from .lane import Lane, LaneArray, is_lane
 from .names import user_line
 
@@ -55,7 +56,7 @@ class Flat:
 
 def _writes(make: Function) -> Function:
     """A function that changes its first argument: what it makes of a copy is written back."""
-    changed = Changed.by(make)
+    changed = Changed.of(make)
 
     def special(arrays: Any, x: Any, *args: Any, **keywords: Any) -> None:
         if type(x) is not LaneArray:
@@ -65,19 +66,12 @@ def _writes(make: Function) -> Function:
     return special
 
 
-class Changed:
+class Changed(Interned):
     """A function that changes its first argument, as one that gives back a changed copy."""
-
-    made: dict[Any, Changed] = {}  # noqa: RUF012
-    __module__ = "builtins"
 
     def __init__(self, fn: Function) -> None:
         self.fn = fn
-        self.__name__ = self.__qualname__ = getattr(fn, "__name__", str(fn))
-
-    @classmethod
-    def by(cls, fn: Function) -> Changed:
-        return cls.made.setdefault(fn, cls(fn))
+        self.called(getattr(fn, "__name__", str(fn)))
 
     def __call__(self, x: Any, *args: Any, **keywords: Any) -> Any:
         out = x.copy(order="K")

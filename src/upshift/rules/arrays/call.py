@@ -72,9 +72,7 @@ class Called:
 
     def remade(self, changes: dict[int, Callable[[Any], Any]], fn: Callable[..., Any] | None = None) -> Run:
         """The same call on all lanes, with some arguments changed on their way."""
-        call = fn or self.fn
-        flat = all(child.cls is None for child in self.form.children[0].children) and not self.form.children[1].children
-        form = self.form
+        call, form, flat = fn or self.fn, self.form, is_flat(self.form)
         if flat and not changes:
             return call
 
@@ -88,6 +86,12 @@ class Called:
             return call(*args, **keywords)
 
         return run
+
+
+def is_flat(form: Form) -> bool:
+    """Whether a call's arguments, a tuple and a dict, are nothing but leaves in order."""
+    positional, named = form.children
+    return not named.children and all(child.cls is None for child in positional.children)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...columns.forms import flatten
 from ...columns.kinds import Column, Kind, kind_of_value
+from ..interned import Interned
 from ..op import Op, Span, Spans
 from .op import flat_results, rows_of
 
@@ -61,20 +62,13 @@ class Each(Op):
         return _objects(results), leave if leave.any() else None, None
 
 
-class Unpack:
+class Unpack(Interned):
     """Results as they were made, all of one kind, as columns."""
-
-    made: ClassVar[dict[Kind, Unpack]] = {}
-    __module__ = "builtins"
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
-        self.__name__ = self.__qualname__ = "unpack"
+        self.called("unpack")
         self.op = Op("unpack", self._columns, "")
-
-    @classmethod
-    def of(cls, kind: Kind) -> Unpack:
-        return cls.made.setdefault(kind, cls(kind))
 
     def __call__(self, value: Any) -> Any:
         return value
@@ -93,20 +87,13 @@ def _stacked(results: list[Any], kind: Kind) -> Column:
     return out
 
 
-class Item:
+class Item(Interned):
     """One of several arrays that a call made."""
-
-    made: ClassVar[dict[int, Item]] = {}
-    __module__ = "builtins"
 
     def __init__(self, j: int) -> None:
         self.j = j
-        self.__name__ = self.__qualname__ = f"item_{j}"
+        self.called(f"item_{j}")
         self.op = Op("item", lambda columns: columns[j], "")
-
-    @classmethod
-    def of(cls, j: int) -> Item:
-        return cls.made.setdefault(j, cls(j))
 
     def __call__(self, value: Any) -> Any:
         return flat_results(value)[self.j]

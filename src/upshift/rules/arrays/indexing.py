@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ...columns.kinds import Column, Kind
+from ..interned import Interned
 from .call import ARRAYS, Called, Named, NoRule, Run, Slot, along, flat, has_slots, named, negative, row
 
 
@@ -160,19 +161,12 @@ class Seen:
         return run
 
 
-class Put:
+class Put(Interned):
     """`view[key] = value` as a function: an array in, the array with the value put into one of its views out."""
-
-    made: ClassVar[dict[Any, Put]] = {}
-    __module__ = "builtins"
 
     def __init__(self, path: tuple[Seen, ...]) -> None:
         self.path = path
-        self.__name__ = self.__qualname__ = "put"
-
-    @classmethod
-    def through(cls, path: tuple[Seen, ...]) -> Put:
-        return cls.made.setdefault(path, cls(path))
+        self.called("put")
 
     def __call__(self, base: Any, value: Any, key: Any) -> Any:
         out = base.copy(order="K")
