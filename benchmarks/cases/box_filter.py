@@ -1,8 +1,11 @@
 """A 3 by 3 box filter of images of 64 by 64 by 3 float32, by slices."""
 
+from .data import images
+
 SIZES = (100, 1_000)
 PATHS = 1
 ARRAYS = True
+data = images
 
 
 def f(x):

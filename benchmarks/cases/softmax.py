@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from .data import signals
+
 SIZES = (100, 1_000, 10_000)
 PATHS = 1
 ARRAYS = True
+data = signals
 
 
 def f(x):

@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from .data import images
+
 SIZES = (100, 1_000)
 PATHS = 1
 ARRAYS = True
+data = images
 
 
 def f(x):

@@ -1,8 +1,11 @@
 """Images of 64 by 64 by 3 float32, each to mean 0 and deviation 1."""
 
+from .data import images
+
 SIZES = (100, 1_000)
 PATHS = 1
 ARRAYS = True
+data = images
 
 
 def f(x):
