@@ -28,11 +28,11 @@ from .code import CALLED_CLASSES, prepare
 from .draws import GENERATORS, Module, Source, generator_of
 from .held import Copied, CopiedABC, HeldDict, HeldList, HeldSet, contents_of
 from .lane import Lane
+from .modules import HeldModule, Standin, acting, is_left_alone, is_opaque
 from .names import Names, user_line
 from .paths import Path, frozen
 from .record import Trace
-from .standins import CALLED, IDENTITY, scalar_class, standin_for
-from .words import NAMES
+from .standins import CALLED, IDENTITY, standin_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,35 +47,6 @@ class Capture:
 
 PLAIN = (str, bytes, type(None), type(Ellipsis), type(NotImplemented), complex, enum.Enum, re.Pattern, np.dtype,
          decimal.Decimal, fractions.Fraction, slice, range)  # fmt: skip
-_MODULES_THAT_ACT = {
-    "random": "draws random numbers from shared state",
-    "numpy.random": "draws random numbers from shared state",
-    "time": "reads the clock",
-    "datetime": "may read the clock",
-    "secrets": "draws random numbers",
-    "uuid": "makes unique ids",
-    "os": "calls the operating system",
-    "sys": "reads the interpreter's state",
-    "io": "reads or writes files",
-    "subprocess": "starts processes",
-    "socket": "uses the network",
-    "threading": "uses threads",
-    "logging": "writes a log",
-    "warnings": "warns",
-    "pathlib": "uses files",
-    "shutil": "uses files",
-    "gc": "reads the interpreter's state",
-    "inspect": "looks at itself",
-    "tensorflow": "calls TensorFlow",
-    "torch": "calls PyTorch",
-    "jax": "calls JAX",
-}
-_LEFT_ALONE = frozenset(
-    "numpy scipy builtins operator _operator itertools functools _functools bisect _bisect heapq _heapq "
-    "math cmath collections _collections decimal _decimal struct _struct string _string re zlib binascii "
-    "unicodedata copy typing dataclasses enum abc numbers".split()
-)
-"""Modules whose functions work on lane values through protocols alone, and have no state."""
 PLAIN_NUMBERS = (bool, int, float, np.generic)
 _MOST_ITEMS = 10_000
 
@@ -139,11 +110,11 @@ class Holder:
 
     def _function(self, f: Any, path: Path) -> Any:
         self._note(path, "code", f.__code__)
-        if _is_opaque(f.__module__ or ""):
+        if is_opaque(f.__module__ or ""):
             return Standin(self.trace, f)
-        if _is_left_alone(f.__module__ or ""):
+        if is_left_alone(f.__module__ or ""):
             return f
-        reason = _acting(f.__module__ or "")
+        reason = acting(f.__module__ or "")
         if reason:
             raise Untraceable(f"{reason}: {f.__module__}.{f.__qualname__}", where=user_line())
         cells = tuple(types.CellType() for _ in f.__closure__ or ())
@@ -199,10 +170,10 @@ class Holder:
         self._note(path, "same", cls)
         if cls.__module__ == "datetime" and cls.__name__ in ("datetime", "date"):
             raise Untraceable("may read the clock: datetime", where=user_line())
-        if _is_left_alone(cls.__module__) or issubclass(cls, enum.Enum | BaseException):
+        if is_left_alone(cls.__module__) or issubclass(cls, enum.Enum | BaseException):
             return cls
-        if _acting(cls.__module__):
-            raise Untraceable(f"{_acting(cls.__module__)}: {cls.__qualname__}", where=user_line())
+        if acting(cls.__module__):
+            raise Untraceable(f"{acting(cls.__module__)}: {cls.__qualname__}", where=user_line())
         return self._copied_class(cls, path)
 
     def _copied_class(self, cls: type, path: Path) -> type:
@@ -240,8 +211,8 @@ class Holder:
         self._note(path, "same", module)
         if module is random or module is np.random:
             return Module(self, module, path)
-        if _acting(module.__name__):
-            raise Untraceable(f"{_acting(module.__name__)}: {module.__name__}", where=user_line())
+        if acting(module.__name__):
+            raise Untraceable(f"{acting(module.__name__)}: {module.__name__}", where=user_line())
         return HeldModule(self, module, path)
 
     def generator(self, value: Any, path: Path) -> Any:
@@ -328,11 +299,11 @@ class Holder:
                     f"calls the method {value.__name__} of a captured {type(owner).__name__}", where=user_line()
                 )
             return value
-        if _acting(module):
-            raise Untraceable(f"{_acting(module)}: {module}.{getattr(value, '__name__', value)}", where=user_line())
-        if _is_opaque(module) and not isinstance(value, np.ufunc):
+        if acting(module):
+            raise Untraceable(f"{acting(module)}: {module}.{getattr(value, '__name__', value)}", where=user_line())
+        if is_opaque(module) and not isinstance(value, np.ufunc):
             return Standin(self.trace, value)
-        if isinstance(value, np.ufunc) or _is_left_alone(module) or type(value).__module__ in ("operator", "numpy"):
+        if isinstance(value, np.ufunc) or is_left_alone(module) or type(value).__module__ in ("operator", "numpy"):
             return value
         return self._opaque(value)
 
@@ -371,65 +342,6 @@ class Holder:
     def _opaque(self, value: Any) -> NoReturn:
         name = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
         raise Untraceable(f"uses a captured {name}, which Upshift cannot see into", where=user_line())
-
-
-class Standin:
-    """A function of a library of arrays: recorded where it meets lane values, and where it makes arrays."""
-
-    def __init__(self, trace: Trace, fn: Any) -> None:
-        self._up_trace, self._up_fn = trace, fn
-        functools.update_wrapper(self, fn, updated=())
-
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        return self._up_trace.arrays.call(self._up_fn, args, keywords)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._up_fn, name)
-
-
-class HeldModule(types.ModuleType):
-    """A module whose attributes are held as they are read."""
-
-    def __init__(self, holder: Holder, module: types.ModuleType, path: Path) -> None:
-        super().__init__(module.__name__)
-        self.__dict__["_up_read"] = holder, module, path
-
-    def __getattr__(self, name: str) -> Any:
-        holder, module, path = self.__dict__["_up_read"]
-        value = getattr(module, name)
-        if module.__name__.split(".")[0] == "numpy" and not isinstance(value, types.ModuleType):
-            if name in ("seterr", "seterrcall"):
-                raise Untraceable(f"changes NumPy's error state: np.{name}", where=user_line())
-            if name in NAMES:
-                return NAMES[name](holder.trace.arrays)
-            if isinstance(value, type) and issubclass(value, np.generic) and value.__module__ == "numpy":
-                value = self.__dict__[name] = scalar_class(value)  # type: ignore[arg-type]
-            elif callable(value) and not isinstance(value, type | np.ufunc):
-                value = self.__dict__[name] = Standin(holder.trace, value)
-            return value
-        made = holder.hold(value, (*path, ("attr", name)))
-        self.__dict__[name] = made
-        return made
-
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise Untraceable(f"changes the module {self.__name__}", where=user_line())
-
-
-def _acting(module: str) -> str:
-    """What a module does besides computing, in words; empty where it only computes."""
-    return _MODULES_THAT_ACT.get(module) or _MODULES_THAT_ACT.get(module.split(".")[0], "")
-
-
-def _is_left_alone(module: str) -> bool:
-    return module.split(".")[0] in _LEFT_ALONE and not _acting(module)
-
-
-_OPAQUE = frozenset(("numpy", "scipy", "skimage", "cv2", "sklearn"))
-"""Libraries whose functions of arrays are called as they are, for every lane where they have no rule."""
-
-
-def _is_opaque(module: str) -> bool:
-    return module.split(".")[0] in _OPAQUE and not _acting(module)
 
 
 def _is_function(value: Any) -> bool:

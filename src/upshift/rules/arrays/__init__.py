@@ -10,7 +10,7 @@ import numpy as np
 from ...columns.forms import Form
 from ...columns.kinds import Kind
 from ..op import Op
-from . import elementwise, indexing, more, products, reductions, shaping, sorting
+from . import elementwise, indexing, joining, linalg, more, products, reductions, shaping, signals, sorting
 from .call import ARRAYS, Called, NoRule, Row, Slot, by_rows
 from .elementwise import is_ufunc_on_lanes
 from .indexing import Put, Seen
@@ -20,7 +20,7 @@ from .scipy import SCIPY, name_of
 
 __all__ = [
     "ARRAYS", "ArrayOp", "NoRule", "Put", "Row", "Seen", "Slot", "each_lane", "elementwise", "flat_results", "indexing",
-    "lower_call", "more", "products", "reductions", "row_of", "shaping", "sorting",
+    "joining", "linalg", "lower_call", "more", "products", "reductions", "row_of", "shaping", "signals", "sorting",
 ]  # fmt: skip
 
 _REDUCE = Row(np.add.reduce, ufunc_reduce, warns=True)

@@ -174,6 +174,16 @@ def has_slots(value: Any) -> bool:
     return isinstance(value, Slot)
 
 
+def is_lane(leaf: Any) -> bool:
+    """Whether an argument is a column."""
+    return isinstance(leaf, Slot) and leaf.lane
+
+
+def lanes_in(called: Called, values: Any) -> int:
+    """How many lanes there are."""
+    return next(len(value) for leaf, value in zip(called.leaves, values, strict=True) if is_lane(leaf))
+
+
 def named(rule: Callable[[Named], Run]) -> Rule:
     """A rule that looks at its arguments by name."""
 
