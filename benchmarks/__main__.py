@@ -1,7 +1,8 @@
 """In: a command line. Out: tables of speeds on the terminal, and on request JSON and the README's table.
 
-python -m benchmarks                          # everything, about 8 minutes
+python -m benchmarks                          # everything, about 15 minutes
 python -m benchmarks --quick                  # under a minute, without TensorFlow
+python -m benchmarks --life                   # the first 1 to 1,000 calls of new functions, in every gear
 python -m benchmarks --cases gcd --sizes 1000 100000 --json gcd.json
 """
 
@@ -11,51 +12,56 @@ import argparse
 import dataclasses
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from . import cases, contenders
+from . import cases, contenders, life
 from .figures import figures
+from .life import Life
 from .measure import Effort, Row, measure_case
 from .readme import rewrite, show_figure
-from .tables import show_machine, table_of_case
+from .tables import show_machine, table_of_case, table_of_lives
 
 QUICK_SIZES = (10, 1_000, 100_000)
 README = Path(__file__).parents[1] / "README.md"
 
 
-def main() -> int:
-    options = parse()
+def main(argv: Sequence[str] | None = None, prog: str = "python -m benchmarks") -> int:
+    options = parse(argv, prog)
     if options.quick:
-        contenders.COMPILED.pop("tensorflow")
+        contenders.COMPILED.pop("tensorflow", None)
     if options.readme and not README.exists():
         raise SystemExit("there is no README.md to write to")
-    rows = measure(options)
-    found = figures(rows)
+    print(show_machine())
+    with life.empty_cache():
+        rows = measure(options) if options.readme or not options.life else []
+        lives = measure_lives(options) if options.life else []
+    found = figures(rows, lives)
     print(*(show_figure(figure) for figure in found), sep="\n")
     if options.json:
-        write_json(options.json, rows)
+        write_json(options.json, rows, lives)
     if options.readme:
-        rewrite(README, rows)
+        rewrite(README, rows, lives)
     return int(any(figure.passed is False for figure in found)) if options.strict else 0
 
 
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="How fast is each way to map?")
+def parse(argv: Sequence[str] | None, prog: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog=prog, description="How fast is each way to map?")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and samples, no TensorFlow")
+    parser.add_argument("--life", action="store_true", help="first calls of new functions, in every gear, instead")
     parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="numbers of elements")
     parser.add_argument("--cases", nargs="+", choices=cases.NAMES, default=cases.NAMES, metavar="CASE")
     parser.add_argument("--ours", action="store_true", help="only the loop and up.map")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every row to this file")
     parser.add_argument("--readme", action="store_true", help="write the table into README.md")
     parser.add_argument("--strict", action="store_true", help="exit with status 1 where a promise is broken")
-    return parser.parse_args()
+    return parser.parse_args(argv)
 
 
 def measure(options: argparse.Namespace) -> list[Row]:
     effort = Effort(rounds=5, least=2, budget=0.03, again=0.2, limit=0.3) if options.quick else Effort()
     start = time.perf_counter()
     rows: list[Row] = []
-    print(show_machine())
     for name in options.cases:
         case = cases.load(name)
         small = tuple(size for size in case.sizes if size <= 1_000) if case.arrays else QUICK_SIZES
@@ -69,8 +75,29 @@ def measure(options: argparse.Namespace) -> list[Row]:
     return rows
 
 
-def write_json(path: Path, rows: list[Row]) -> None:
-    content = {"machine": show_machine(), "rows": [dataclasses.asdict(row) for row in rows]}
+def measure_lives(options: argparse.Namespace) -> list[Life]:
+    limit, rounds = (0.1, 1) if options.quick else (2.0, 3)
+    start = time.perf_counter()
+    lives: list[Life] = []
+    life.warm_up()
+    for name in options.cases:
+        case = cases.load(name)
+        few = QUICK_SIZES if options.quick else life.SIZES
+        sizes = tuple(options.sizes or (case.sizes[:2] if case.arrays else few))
+        found = life.measure_lives(case, sizes, limit, rounds)
+        if found:
+            print("", table_of_lives(found), sep="\n", flush=True)
+        lives += found
+    print(f"\n{len(lives)} lives in {time.perf_counter() - start:.0f} s\n")
+    return lives
+
+
+def write_json(path: Path, rows: list[Row], lives: list[Life]) -> None:
+    content = {
+        "machine": show_machine(),
+        "rows": [dataclasses.asdict(row) for row in rows],
+        "lives": [dataclasses.asdict(one) for one in lives],
+    }
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 

@@ -20,6 +20,7 @@ from .cases import Case
 Run = Callable[..., Any]
 
 LOOP, UPSHIFT, BY_HAND = "loop", "up.map", "numpy by hand"
+NUMBA, JAX, XLA = "numba loop", "jax.jit(vmap)", "tf.vectorized_map xla"
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def list_contenders(case: Case, lists: bool = False, peers: bool = True) -> list
         found.append(Contender(BY_HAND, lambda: make_converting(by_hand) if lists else by_hand))
     if not lists:
         for peer, makers in COMPILED.items():
-            if peer in case.peers and find_spec(peer):
+            if peer in case.peers and find_spec(peer.removesuffix("_columns")):
                 found += [Contender(name, partial(make, case, peer), True) for name, make in makers.items()]
     return found
 
@@ -137,11 +138,15 @@ def make_numba(case: Case, peer: str) -> Run:
         for i in range(len(xs)):
             out[i] = f(xs[i], ys[i])
 
+    def two_to_two(xs: Any, ys: Any, first: Any, second: Any) -> None:
+        for i in range(len(xs)):
+            first[i], second[i] = f(xs[i], ys[i])
+
     def three_to_two(xs: Any, ys: Any, zs: Any, first: Any, second: Any) -> None:
         for i in range(len(xs)):
             first[i], second[i] = f(xs[i], ys[i], zs[i])
 
-    kernels = {(1, 1): one_to_one, (2, 1): two_to_one, (3, 2): three_to_two}
+    kernels = {(1, 1): one_to_one, (2, 1): two_to_one, (2, 2): two_to_two, (3, 2): three_to_two}
     kernel = numba.njit(kernels[case.f.__code__.co_argcount, len(dtypes)])
 
     def run(*xs: Any) -> Any:
@@ -150,6 +155,12 @@ def make_numba(case: Case, peer: str) -> Run:
         return out if len(out) > 1 else out[0]
 
     return run
+
+
+def make_numba_columns(case: Case, peer: str) -> Run:
+    """Where elements or results are arrays, a Numba user writes all loops."""
+    compiled: Run = load_numba().njit(make_fresh(case.peers[peer]))
+    return compiled
 
 
 @cache
@@ -199,14 +210,16 @@ def with_tensors(tf: Any, run: Run) -> Run:
 
 
 COMPILED: dict[str, dict[str, Callable[[Case, str], Run]]] = {
-    "numba": {"numba loop": make_numba},
-    "jax": {"jax.jit(vmap)": make_jax},
+    "numba": {NUMBA: make_numba},
+    "numba_columns": {NUMBA: make_numba_columns},
+    "jax": {JAX: make_jax},
     "tensorflow": {
         "tf.map_fn eager": partial(make_map_fn, graph=False),
         "tf.map_fn graph": partial(make_map_fn, graph=True),
         "tf.vectorized_map": partial(make_vectorized_map, xla=False),
-        "tf.vectorized_map xla": partial(make_vectorized_map, xla=True),
+        XLA: partial(make_vectorized_map, xla=True),
     },
 }
 
-NAMES = (LOOP, UPSHIFT, "np.vectorize", BY_HAND, *(name for makers in COMPILED.values() for name in makers))
+_COMPILED_NAMES = dict.fromkeys(name for makers in COMPILED.values() for name in makers)
+NAMES = (LOOP, UPSHIFT, "np.vectorize", BY_HAND, *_COMPILED_NAMES)

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from .cases import load
-from .contenders import BY_HAND, LOOP, NAMES, UPSHIFT
+from .contenders import BY_HAND, JAX, LOOP, NAMES, NUMBA, UPSHIFT, XLA
+from .life import Life
 from .measure import Row
 
 README_SIZES = (10, 1_000, 100_000, 1_000_000)
@@ -17,10 +18,10 @@ README_CONTENDERS = (
     UPSHIFT,
     "np.vectorize",
     BY_HAND,
-    "numba loop",
-    "jax.jit(vmap)",
+    NUMBA,
+    JAX,
     "tf.map_fn graph",
-    "tf.vectorized_map xla",
+    XLA,
 )
 
 
@@ -84,6 +85,21 @@ def table_of_case(rows: list[Row], first: bool) -> str:
         if any(row.contender == name for row in rows):
             cells = [speed(found.get((case, data, size, name)), loop, first) for size, loop in zip(sizes, loops)]
             lines.append([f"{name}, × loop", *cells])
+    return align(lines)
+
+
+def table_of_lives(lives: list[Life]) -> str:
+    """One case: sizes and numbers of calls down, gears across; the time of all calls together."""
+    gears = [*dict.fromkeys(life.gear for life in lives)]
+    found = {(life.size, life.calls, life.gear): life for life in lives}
+    lines = [[f"{lives[0].case}, whole life", "calls", *gears]]
+    for size, calls in sorted({(life.size, life.calls) for life in lives}):
+        cells = [found.get((size, calls, gear)) for gear in gears]
+        lines.append([show_size(size), show_size(calls), *(show_time(c.seconds) if c else "-" for c in cells)])
+    return align(lines)
+
+
+def align(lines: list[list[str]]) -> str:
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     return "\n".join(
         "  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths)))

@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("gears",),
     ("verify",),
     ("plan",),
-    ("api",),
+    ("api", "partials", "unboxed", "axes", "broadcast"),
     ("report", "adapters", "doctor"),
     ("cli",),
     ("__init__",),
@@ -35,8 +35,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 # Touched only when a user's data or choice asks for them: `import upshift` must stay cheap.
 FRAMEWORKS = frozenset({"numba", "jax", "tensorflow", "ray", "pandas"})
 
+# Folders whose files stand on a framework, and the one file that loads them, when a job asks for it.
+STAND_ON = {"upshift.gears.numba": ("numba", "llvmlite")}
+DOOR = "upshift.gears.frameworks"
+
 # (module, what it imports inside a function): why it may. "*" is an import whose name is computed.
 ALLOWED_LAZY: dict[tuple[str, str], str] = {
+    ("upshift.gears.frameworks", "upshift.gears.numba.function"): "Numba takes half a second to load",
     ("upshift.trace.capture", "*"): "runs the import statements of the user's function, as they stand",
 }
 
@@ -181,7 +186,21 @@ def test_no_framework_is_imported_at_the_top() -> None:
     complain(
         f"{i.place}: {i.imported} is imported when {i.importer} is loaded: import it where it is used"
         for i in IMPORTS
-        if i.framework and not i.lazy and not i.typing_only
+        if i.framework and not i.lazy and not i.typing_only and not is_its_own(i)
+    )
+
+
+def is_its_own(i: Import) -> bool:
+    """Whether a file imports the framework that its folder stands on."""
+    return i.imported.split(".")[0] in STAND_ON.get(i.importer.rpartition(".")[0], ())
+
+
+def test_what_stands_on_a_framework_is_loaded_through_one_door() -> None:
+    complain(
+        f"{i.place}: {i.importer} loads {i.imported}, which stands on a framework: go through {DOOR}"
+        for i in IMPORTS
+        if any(i.imported.startswith(folder) and not i.importer.startswith(folder) for folder in STAND_ON)
+        and not (i.importer == DOOR and i.lazy)
     )
 
 

@@ -18,6 +18,9 @@ NAMES = (
     "newton",
     "gcd",
     "collatz",
+    "escape",
+    "pendulum",
+    "bilinear",
     "validated",
     "sqrt_image",
     "standardise",
@@ -30,6 +33,8 @@ NAMES = (
     "moving_average",
     "spectrum",
     "random_flip",
+    "digits",
+    "nearest",
 )
 
 Columns = tuple[Any, ...]
@@ -40,7 +45,8 @@ class Case:
     """A function of one element, its data, and the same function as the peers want it written.
 
     `paths` is how many ways through `f` the data takes: 1 is a straight line, None is too many to count.
-    `peers` has "numpy" (columns in, columns out) and "numba", "jax", "tensorflow" (one element in, one out).
+    `peers` has "numpy" and "numba_columns" (columns in, columns out), and "numba", "jax", "tensorflow" (one element in,
+    one out).
     """
 
     name: str

@@ -25,4 +25,17 @@ def in_jax(a, b):
     return jnp.linalg.solve(a, b)
 
 
-PEERS = {"numpy": in_numpy, "jax": in_jax}
+def in_numba(a, b):
+    out = np.empty_like(b)
+    for i in range(len(b)):
+        out[i] = np.linalg.solve(a[i], b[i])
+    return out
+
+
+def in_tensorflow(a, b):
+    import tensorflow as tf
+
+    return tf.linalg.solve(a, b[:, None])[:, 0]
+
+
+PEERS = {"numpy": in_numpy, "numba_columns": in_numba, "jax": in_jax, "tensorflow": in_tensorflow}

@@ -24,4 +24,10 @@ def in_jax(x):
     return jnp.abs(jnp.fft.rfft(x)) ** 2
 
 
-PEERS = {"numpy": in_numpy, "jax": in_jax}
+def in_tensorflow(x):
+    import tensorflow as tf
+
+    return tf.abs(tf.signal.rfft(x)) ** 2
+
+
+PEERS = {"numpy": in_numpy, "jax": in_jax, "tensorflow": in_tensorflow}

@@ -30,4 +30,12 @@ def in_tensorflow(x):
     return tf.sqrt(x)
 
 
-PEERS = {"numpy": in_numpy, "jax": in_jax, "tensorflow": in_tensorflow}
+def in_numba(xs):
+    out = np.empty_like(xs)
+    numbers, roots = xs.ravel(), out.ravel()
+    for i in range(len(numbers)):
+        roots[i] = np.sqrt(numbers[i])
+    return out
+
+
+PEERS = {"numpy": in_numpy, "numba_columns": in_numba, "jax": in_jax, "tensorflow": in_tensorflow}

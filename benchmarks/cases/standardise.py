@@ -1,5 +1,7 @@
 """Images of 64 by 64 by 3 float32, each to mean 0 and deviation 1."""
 
+import numpy as np
+
 from .data import images
 
 SIZES = (100, 1_000)
@@ -23,4 +25,18 @@ def in_tensorflow(x):
     return (x - tf.reduce_mean(x)) / tf.math.reduce_std(x)
 
 
-PEERS = {"numpy": in_numpy, "jax": f, "tensorflow": in_tensorflow}
+def in_numba(xs):
+    out = np.empty_like(xs)
+    for i in range(len(xs)):
+        x, y = xs[i].ravel(), out[i].ravel()
+        mean = x.sum() / len(x)
+        square = 0.0
+        for j in range(len(x)):
+            square += (x[j] - mean) ** 2
+        scale = np.float32(1.0 / np.sqrt(square / len(x)))
+        for j in range(len(x)):
+            y[j] = (x[j] - np.float32(mean)) * scale
+    return out
+
+
+PEERS = {"numpy": in_numpy, "numba_columns": in_numba, "jax": f, "tensorflow": in_tensorflow}

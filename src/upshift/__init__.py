@@ -6,9 +6,23 @@ array([2., 9.])
 """
 
 from .api import explain, map, source
+from .axes import vmap
+from .broadcast import vectorize
 from .config import config
 from .errors import GearRefused, LengthError, Refusal, UpshiftError
 from .plan.explanation import Explanation
 
 __version__ = "0.1.0"
-__all__ = ["Explanation", "GearRefused", "LengthError", "Refusal", "UpshiftError", "config", "explain", "map", "source"]
+__all__ = [
+    "Explanation",
+    "GearRefused",
+    "LengthError",
+    "Refusal",
+    "UpshiftError",
+    "config",
+    "explain",
+    "map",
+    "source",
+    "vectorize",
+    "vmap",
+]

@@ -26,7 +26,7 @@ from .plan.explanation import explain as explain_job
 from .plan.memory import MEMORY, QUICK_SECONDS, RENTED_SECONDS, Known, key_of, quick_key
 from .plan.shift import batch, run_best, run_in, stacked
 
-GEARS = ("loop", "numpy")
+GEARS = ("loop", "numpy", "numba")
 _PLAIN_COLUMNS = (np.ndarray, list, tuple, range)
 
 
@@ -52,8 +52,8 @@ def map(
     >>> up.map(lambda x: 1 / x, [1, 0, 4], on_error=("fill", None))
     [1.0, None, 0.25]
 
-    `on_error`: "raise" | "return" (the exceptions in place) | "skip" | ("fill", value). `gear`: "loop" | "numpy" forces
-    one. `exact=True`: not one bit may differ from the loop; without it floats may differ by rounding (1e-9).
+    `on_error`: "raise" | "return" (the exceptions in place) | "skip" | ("fill", value). `gear`: "loop" | "numpy" |
+    "numba" forces one. `exact=True`: not one bit may differ from the loop; else floats may, by rounding (1e-9).
     `randomness="independent"`: every element has a random stream of its own, from `seed` and its position, instead of
     the loop's. `memory`: temporary memory, such as "512MB". `out`: an array that takes the result, such as a memmap.
     """

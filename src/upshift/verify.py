@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .columns.forms import parts
+from .columns.forms import flatten, parts
 from .columns.inputs import Lanes
-from .columns.kinds import kind_of
+from .columns.kinds import Kind, kind_of, kind_of_value, promote
+from .gears.ran import Ran
 from .rules.blur import RTOL
 
 _SAMPLER = random.Random(0)  # our own: the user's random state is never touched
@@ -105,3 +106,49 @@ def check(
         if reason:
             return f"element {i}: {reason}"
     return None
+
+
+def check_columns(
+    ran: Ran, exact: bool, call: Callable[..., Any], row: Callable[[int], tuple[Any, ...]], named: Sequence[int]
+) -> tuple[Kind, ...] | str:
+    """Compare columns of results with the plain function's; the kinds that it gives, or the first difference in words.
+
+    Machine code stores an int among floats as a float. So numbers are compared, and the classes that were seen must
+    together be stored as the column is: then all results are, since one float makes the whole column floats.
+    """
+    left = set(ran.left.tolist())
+    seen: list[dict[Kind, None]] = [{} for _ in ran.outs]
+    for i in named:
+        if i in left:
+            continue
+        try:
+            want = call(*row(i))
+        except Exception as error:
+            return f"element {i}: the loop raises {type(error).__name__}, the gear gives {[out[i] for out in ran.outs]}"
+        form, leaves = flatten(want)
+        if form != ran.form:
+            return f"element {i}: the loop gives {want!r}"
+        for leaf, column, kinds in zip(leaves, ran.outs, seen, strict=True):
+            kind = kind_of_value(leaf)
+            if kind is None or not _same_stored(leaf, kind, column[i], exact):
+                return f"element {i}: the loop gives {leaf!r}, the gear {column[i]!r}"
+            kinds[kind] = None
+    return _settled(ran, seen)
+
+
+def _same_stored(want: Any, kind: Kind, got: Any, exact: bool) -> bool:
+    """Whether a stored number or array is the loop's, as far as its column can tell."""
+    if kind.shape is not None:
+        return want.shape == got.shape and _same_arrays(want.astype(got.dtype, copy=False), got, exact)
+    return _same_number(got.dtype.type(want), got, exact)
+
+
+def _settled(ran: Ran, seen: list[dict[Kind, None]]) -> tuple[Kind, ...] | str:
+    kinds = []
+    for column, found in zip(ran.outs, seen, strict=True):
+        if not found:
+            return "no element was seen to have a result"
+        if promote(found) != column.dtype:
+            return f"the loop's results are {' or '.join(sorted(map(str, found)))}, the gear's {column.dtype}"
+        kinds.append(next(kind for kind in found if kind.dtype == column.dtype))
+    return tuple(kinds)

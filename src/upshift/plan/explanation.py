@@ -17,7 +17,8 @@ from ..gears.numpy import Pace
 from ..gears.streams import generators_in
 from ..trace import Guard, Raises, Tree
 from .memory import Known
-from .shift import Batched, batch, batch_pays
+from .batched import Batched
+from .shift import batch, batch_pays
 
 _PATIENCE = 0.5
 """Seconds that an explanation may spend on tracing."""

@@ -20,6 +20,7 @@ from ..gears.express import MISS, Express, express_of
 from ..gears.program import Care
 from ..trace import Tree, bind
 from .costs import ENTRY, PER_BRANCH, SETUP, SETUP_OF_ARRAYS, Costs, Line
+from .machine import Machines
 
 MOST_FUNCTIONS = 1024
 MOST_TREES = 4
@@ -48,6 +49,7 @@ class Known:
     quick: int = 0
     care: Care = Care.CLOSE
     express: Express | None = None
+    machines: Machines = field(default_factory=Machines)
     walks: int = 0
     timed: int = 0
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,29 +20,22 @@ from ..gears.numpy import Pace, Run, TooBlurred
 from ..gears.program import Care
 from ..trace import Tree, bind
 from ..verify import check, sample
+from .batched import Batched
 from .costs import FIXED, SETUP
+from .machine import run_machine
 from .memory import Known
 
 log = logging.getLogger("upshift")
-
-
-@dataclass(slots=True)
-class Batched:
-    """What the numpy gear made of some rows: pieces, and positions for the plain function."""
-
-    pieces: list[Placed] = field(default_factory=list)
-    left: list[Column] = field(default_factory=list)
-    invested: bool = False
-    """Whether the call paid for traces and checks that the next one will not."""
-    again: bool = False
-    """Whether some of the rows have been done by the plain function already."""
 
 
 def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
     """The job in a gear that the user named."""
     if gear == "loop":
         return stacked(run_loop(job.call, job.columns, on_error), on_error)
-    made = batch(job, known, Pace(FORCED, FORCED_SECONDS))
+    if gear == "numba":
+        made = run_machine(job, known.machines, settings().num_threads)
+    else:
+        made = batch(job, known, Pace(FORCED, FORCED_SECONDS))
     if isinstance(made, Refusal):
         raise GearRefused(made)
     return conclude(job.n, [_plain(job, made, on_error)], made.pieces, on_error == "skip")
@@ -210,7 +202,7 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
             return _keep_drawn(run, tree, job, row, index, made)
         reason = _check(run, tree, job, row)
         if reason is None:
-            _keep(run, index, made)
+            made.add(run.store.pieces(), run.left, index)
             _warn(run, job, row)
             return None
         log.warning("upshift: results of the numpy gear are not used: %s", reason)
@@ -237,7 +229,7 @@ def _keep_drawn(run: Run, tree: Tree, job: Job, row: Any, index: Column | None, 
             return Refusal("numpy", f"its result is not the loop's: {reason}")
         tree.trusted = True
     drawn.go_on()
-    _keep(run, index, made)
+    made.add(run.store.pieces(), run.left, index)
     return None
 
 
@@ -256,13 +248,6 @@ def _check(run: Run, tree: Tree, job: Job, row: Any) -> str | None:
     reason = check(job.call, row, run.store.results(named), run.care is Care.EXACT, named)
     tree.trusted = reason is None
     return reason
-
-
-def _keep(run: Run, index: Column | None, made: Batched) -> None:
-    """Positions within the group become positions within the job."""
-    for lanes, piece in run.store.pieces():
-        made.pieces.append((lanes if index is None else index[lanes], piece))
-    made.left += [lanes if index is None else index[lanes] for lanes in run.left]
 
 
 def _warn(run: Run, job: Job, row: Any) -> None:

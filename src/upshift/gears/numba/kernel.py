@@ -1,0 +1,271 @@
+"""A function and the kinds of its arguments in; out, machine code that runs it over lanes.
+
+The kernel is one loop over lanes. A lane that raises is marked, and the loop goes on: the plain function runs it later.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import from_dtype, njit
+from numba.core import cgutils, errors, types
+from numba.extending import intrinsic
+
+from ...columns.forms import LEAF, Form
+from ...columns.kinds import Kind, array_kind, kind_of, kind_of_dtype
+from ...trace.paths import Path
+from ..ran import NotCompiled
+from .pipeline import _BUILD, Build, dispatcher_of, is_wide
+from .semantics import Refused, register_symbols
+from .unit import WIDE, Taken, Unit, unit_of, where_of
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """Machine code for one function on one kind of elements."""
+
+    unit: Unit
+    bound: tuple[Taken, ...]
+    """Arguments that are not elements: shared keywords, defaults and what was captured, in order."""
+    run: Any
+    """`run(start, stop, left, *columns, *outs, *captured)`: fills in results, marks the lanes that are left."""
+    form: Form
+    kinds: tuple[Kind, ...]
+    mixed: bool
+    near_numpy: bool
+    """Whether NumPy's numbers are in play, which warn where Python's do not."""
+
+
+def type_of(kind: Kind, readonly: bool = True) -> Any:
+    """The type of an element, or of a captured value."""
+    if kind.dtype not in WIDE:
+        raise NotCompiled("numba", f"its elements are of {kind.name}, which Numba promotes by rules of its own")
+    number = from_dtype(kind.dtype)
+    return number if kind.shape is None else types.Array(number, len(kind.shape), "A", readonly=readonly)
+
+
+def compile_kernel(
+    f: Any, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Sequence[Any] = (), writes: bool = False
+) -> Kernel:
+    """The kernel of a function, or `NotCompiled` with the reason.
+
+    `shapes`: of results, where they are arrays. `writes`: the function writes into its element, and is given a copy.
+    """
+    unit = unit_of(f)
+    build = Build({})
+    token = _BUILD.set(build)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", errors.NumbaWarning)
+            return _compile(unit, build, kinds, shared, shapes, writes)
+    except NotCompiled:
+        raise
+    except Exception as error:  # Numba's own, of many classes: every one is a reason to stay plain
+        raise NotCompiled("numba", *_reason_of(error, unit)) from error
+    finally:
+        _BUILD.reset(token)
+
+
+def _compile(
+    unit: Unit, build: Build, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Any, writes: bool
+) -> Kernel:
+    register_symbols()
+    bound = (*_defaults(unit, len(kinds), shared), *unit.extra.values())
+    arguments = [*(type_of(kind, not writes) for kind in kinds), *map(_type_of_taken, bound)]
+    dispatcher = dispatcher_of(unit, build)
+    dispatcher.compile(tuple(arguments))
+    made = dispatcher.overloads[tuple(arguments)]
+    form, results = _form_of(made.signature.return_type, unit)
+    outs = _kinds_of(results, shapes, unit)
+    source = _source(kinds, form, outs, len(bound), writes)
+    space = {"attempt": _attempt(made)}
+    exec(compile(source, "<upshift kernel>", "exec"), space)
+    signature = _signature(kinds, outs, bound)
+    kernel = njit([signature], nogil=True, error_model="numpy")(space["kernel"])
+    run = kernel.overloads[signature.args].entry_point
+    near = _is_near_numpy(kinds, bound, unit)
+    return Kernel(unit, bound, run, form, tuple(outs), build.mixed, near)
+
+
+def _is_near_numpy(kinds: Sequence[Kind], bound: Sequence[Taken], unit: Unit) -> bool:
+    if any(not kind.python for kind in kinds):
+        return True
+    if any(taken.mode == "array" or not taken.expected.python for taken in bound):
+        return True
+    return any(taken.expected is np or isinstance(taken.expected, np.ufunc) for taken in unit.built_in)
+
+
+def _attempt(made: Any) -> Any:
+    """A call that says whether it raised, instead of raising."""
+    result = made.signature.return_type
+    returned = types.Tuple((types.boolean, result))
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def attempt(typing: Any, args: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            context.active_code_library.add_linking_library(made.library)
+            given = [
+                context.cast(builder, value, have, want)
+                for value, have, want in zip(
+                    cgutils.unpack_tuple(builder, values[0]), args.types, made.signature.args, strict=True
+                )
+            ]
+            status, value = context.call_internal_no_propagate(builder, made.fndesc, made.signature, given)
+            value = builder.select(status.is_ok, value, cgutils.get_null_value(value.type))
+            return context.make_tuple(builder, returned, (status.is_ok, value))
+
+        return returned(args), generate
+
+    return attempt
+
+
+def _source(kinds: Sequence[Kind], form: Form, outs: list[Kind], captured: int, writes: bool) -> str:
+    """The loop over lanes."""
+    xs = [f"c{i}" for i in range(len(kinds))]
+    ys = [f"o{i}" for i in range(len(outs))]
+    ks = [f"k{i}" for i in range(captured)]
+    copy = [".copy()" if writes and kind.shape is not None else "" for kind in kinds]
+    given = "".join(f"{x}[i]{copied}, " for x, copied in zip(xs, copy, strict=True)) + "".join(f"{k}, " for k in ks)
+    leaves = list(_leaves(form, "y"))
+    fits = [
+        f"{leaf}.shape == {y}.shape[1:]" for leaf, y, k in zip(leaves, ys, outs, strict=True) if k.shape is not None
+    ]
+    lines = [
+        f"def kernel(start, stop, left, {', '.join([*xs, *ys, *ks])}):",
+        "    for i in range(start, stop):",
+        f"        ok, y = attempt(({given}))",
+        f"        if {' and '.join(['ok', *fits])}:",
+        *[f"            {y}[i] = {leaf}" for leaf, y in zip(leaves, ys, strict=True)],
+        "        else:",
+        "            left[i] = True",
+    ]
+    return "\n".join(lines)
+
+
+def _leaves(form: Form, text: str) -> Any:
+    if form.cls is None:
+        yield text
+    for i, child in enumerate(form.children):
+        yield from _leaves(child, f"{text}[{i}]")
+
+
+def _signature(kinds: Sequence[Kind], outs: list[Kind], bound: Sequence[Taken]) -> Any:
+    def column(kind: Kind, readonly: bool) -> Any:
+        layout = "C" if kind.shape is None else "A"
+        return types.Array(from_dtype(kind.dtype), 1 + len(kind.shape or ()), layout, readonly=readonly)
+
+    columns = [column(kind, True) for kind in kinds]
+    results = [column(kind, False) for kind in outs]
+    left = types.Array(types.boolean, 1, "C")
+    return types.void(types.int64, types.int64, left, *columns, *results, *map(_type_of_taken, bound))
+
+
+def _type_of_taken(taken: Taken) -> Any:
+    if taken.mode == "array":
+        dtype, ndim = taken.expected
+        return types.Array(from_dtype(dtype), ndim, "A", readonly=True)
+    return type_of(taken.expected)
+
+
+def _defaults(unit: Unit, columns: int, shared: dict[str, Any]) -> list[Taken]:
+    """Arguments that no column fills: shared keywords and defaults."""
+    f = unit.f
+    parameters = list(inspect.signature(f).parameters.values())
+    if any(p.kind not in (p.POSITIONAL_OR_KEYWORD, p.POSITIONAL_ONLY) for p in parameters):
+        raise NotCompiled("numba", "takes variadic or keyword-only arguments", where_of(f))
+    first = len(parameters) - len(f.__defaults__ or ())
+    found = []
+    for i, parameter in enumerate(parameters[columns:], start=columns):
+        if parameter.name in shared:
+            path: Path = (("shared", parameter.name),)
+            value = shared[parameter.name]
+        elif i >= first:
+            path = (("f", None), ("default", i - first))
+            value = f.__defaults__[i - first]  # type: ignore[index]
+        else:
+            raise NotCompiled("numba", f"it needs an argument {parameter.name}", where_of(f))
+        found.append(_taken(value, path, parameter.name, f))
+    if columns > len(parameters) or set(shared) - {p.name for p in parameters[columns:]}:
+        raise NotCompiled("numba", "its arguments do not fit the elements", where_of(f))
+    return found
+
+
+def _taken(value: Any, path: Path, name: str, f: Any) -> Taken:
+    kind = kind_of(value)
+    if kind is not None and kind.dtype in WIDE:
+        return Taken(path, "number", kind)
+    if type(value) is np.ndarray and value.dtype in WIDE:
+        return Taken(path, "array", (value.dtype, value.ndim))
+    raise NotCompiled("numba", f"its argument {name} is a {type(value).__name__}", where_of(f), "use 64-bit numbers")
+
+
+def _form_of(result: Any, unit: Unit) -> tuple[Form, list[Any]]:
+    """The form of a result, and the types of its leaves."""
+    if isinstance(result, types.BaseTuple) and not isinstance(result, types.BaseNamedTuple):
+        parts = [_form_of(part, unit) for part in result]
+        form = Form(tuple, tuple(range(len(parts))), tuple(part[0] for part in parts))
+        return form, [leaf for part in parts for leaf in part[1]]
+    if isinstance(result, types.Array) or is_wide(result):
+        return LEAF, [types.unliteral(result)]
+    raise NotCompiled("numba", f"returns a {result}", where_of(unit.f))
+
+
+def _kinds_of(results: list[Any], shapes: Any, unit: Unit) -> list[Kind]:
+    """The kinds of a result's leaves. Arrays have the shapes that the plain function's have."""
+    made = []
+    for i, result in enumerate(results):
+        if isinstance(result, types.Array):
+            if i >= len(shapes) or shapes[i] is None or len(shapes[i]) != result.ndim:
+                raise NotCompiled("numba", "the shapes of its results are not known", where_of(unit.f))
+            kind = array_kind(np.dtype(str(result.dtype)), shapes[i])
+        else:
+            kind = kind_of_dtype(np.dtype("bool" if isinstance(result, types.Boolean) else str(result)))
+        assert kind is not None
+        made.append(kind)
+    return made
+
+
+def _reason_of(error: BaseException, unit: Unit) -> tuple[str, str]:
+    """One sentence of what Numba says, and the place in the user's code."""
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        if isinstance(cause, NotCompiled):
+            return cause.refusal.reason, cause.refusal.where
+        chain.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(map(str, chain)))
+    lines = re.findall(r'File "[^"]*?([^"/\\]+)", line (\d+)', text)
+    own = unit.f.__code__.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
+    line = next((int(number) for file, number in lines if file == own), None)
+    marked = re.search(re.escape(Refused.MARK) + r"([^\n]+)", text)
+    return marked.group(1) if marked else _first_sentence(text), where_of(unit.f, line)
+
+
+def _first_sentence(text: str) -> str:
+    """What is wrong, from Numba's wall of text."""
+    patterns = (
+        (
+            r"Cannot unify ([\w\[\](), ]+?) and ([\w\[\](), ]+?) for '([\w.]+)'",
+            "{2} is {0} on one path and {1} on another",
+        ),
+        (r"Can't unify return type from the following types: ([^\n]+)", "returns different types: {0}"),
+        (r"Unknown attribute '(\w+)' of type ([^\n]+)", "uses the attribute {0} of a {1}"),
+        (
+            r"No implementation of function Function\((.+?)\) found for signature",
+            "calls {0} in a way that is not compiled",
+        ),
+        (r"Untyped global name '(\w+)': *([^\n]*)", "uses {0}, which has no type in machine code"),
+        (r"(\w+Error[^\n]*)", "{0}"),
+    )
+    for pattern, sentence in patterns:
+        found = re.search(pattern, text)
+        if found:
+            return sentence.format(*found.groups())
+    return next((line.strip() for line in text.splitlines() if line.strip()), "Numba refuses it")[:200]

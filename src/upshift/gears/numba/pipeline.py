@@ -1,0 +1,370 @@
+"""Numba's intermediate code of the user's function in; the same code with Python's meaning out, or a reason why not."""
+
+from __future__ import annotations
+
+import contextvars
+import inspect
+import operator
+import types as pytypes
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numba.core import ir, ir_utils, types, utils
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.typed_passes import NopythonTypeInference
+from numba.core.untyped_passes import InlineClosureLikes, TranslateByteCode
+
+from ...columns.kinds import kind_of
+from ..ran import NotCompiled
+from .semantics import IN_PLACE, STAND_INS, is_bool, is_complex, is_float, is_int
+from .unit import OUR_MODULES, Unit, where_of
+
+ALLOWED = frozenset((range, len, enumerate, zip, reversed, np.zeros, np.ones, np.empty))
+"""Functions that Numba compiles with Python's meaning as they are."""
+ATTRIBUTES = frozenset(("shape", "ndim", "size", "real", "imag", "append", "copy"))
+ARITHMETIC = {**{fn: fn for fn in STAND_INS}, **IN_PLACE}
+
+
+@dataclass(slots=True)
+class Build:
+    """What one compilation knows, and what it finds out."""
+
+    units: dict[Any, Unit]
+    dispatchers: dict[int, Any] = field(default_factory=dict)
+    mixed: bool = False
+    """Whether a result may be an int for one element and a float for another, which machine code stores alike."""
+
+
+_BUILD: contextvars.ContextVar[Build] = contextvars.ContextVar("build")
+
+
+def dispatcher_of(unit: Unit, build: Build) -> Any:
+    """The function as Numba calls it: its own arguments, then what it captured."""
+    if id(unit) not in build.dispatchers:
+        build.units[unit.f] = unit
+        made = njit(pipeline_class=Pipeline, boundscheck=True, nogil=True)(unit.f)
+        own = utils.pysignature(unit.f)
+        default = None if unit.f.__defaults__ else inspect.Parameter.empty
+        extra = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default) for n in unit.extra]
+        made._compiler.pysig = own.replace(parameters=[*own.parameters.values(), *extra])
+        build.dispatchers[id(unit)] = made
+    return build.dispatchers[id(unit)]
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class TakeArguments(FunctionPass):  # type: ignore[misc]
+    """What the function captured becomes arguments behind its own."""
+
+    _name = "upshift_take_arguments"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        func_ir, unit = state.func_ir, _BUILD.get().units[state.func_id.func]
+        first = func_ir.blocks[min(func_ir.blocks)]
+        head = []
+        for index, name in enumerate(unit.extra, start=func_ir.arg_count):
+            value = ir.Arg(name, index, first.loc)
+            head.append(ir.Assign(value, first.scope.define(name, first.loc), first.loc))
+            func_ir._definitions[name] = [value]
+        first.body = head + first.body
+        func_ir.arg_count += len(head)
+        func_ir.arg_names = [*func_ir.arg_names, *unit.extra]
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class Mean(FunctionPass):  # type: ignore[misc]
+    """Operators, functions and captured names are replaced by what means the same to Python."""
+
+    _name = "upshift_mean_as_python"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        build = _BUILD.get()
+        unit = build.units[state.func_id.func]
+        _Rewriting(state.func_ir, unit, build).run()
+        return True
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class LookAtTypes(FunctionPass):  # type: ignore[misc]
+    """Only types whose arithmetic is Python's and NumPy's pass; where an int and a float meet is noted."""
+
+    _name = "upshift_look_at_types"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        build = _BUILD.get()
+        for block in state.func_ir.blocks.values():
+            for statement in block.body:
+                if isinstance(statement, ir.Assign):
+                    _look_at(state, statement, build)
+        return False
+
+
+class Pipeline(CompilerBase):  # type: ignore[misc]
+    """Numba's own, with our two passes."""
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(TakeArguments, TranslateByteCode)
+        passes.add_pass_after(Mean, InlineClosureLikes)
+        passes.add_pass_after(LookAtTypes, NopythonTypeInference)
+        passes.finalize()
+        return [passes]
+
+
+class _Rewriting:
+    """One function's intermediate code, statement by statement."""
+
+    def __init__(self, func_ir: Any, unit: Unit, build: Build) -> None:
+        self.ir, self.unit, self.build = func_ir, unit, build
+        self.made = 0
+        self.params: dict[str, Any] = {}
+        self.callees: dict[str, Any] = {}
+        """By variable: the function that it stands for, as far as is known."""
+        self.calls: dict[str, Unit] = {}
+
+    def run(self) -> None:
+        first = self.ir.blocks[min(self.ir.blocks)]
+        self.params = {name: ir.Var(first.scope, name, first.loc) for name in self.unit.extra}
+        for block in self.ir.blocks.values():
+            self._block(block)
+        self.ir._definitions = ir_utils.build_definitions(self.ir.blocks)
+
+    def _block(self, block: Any) -> None:
+        if isinstance(block.body[-1], ir.Raise):
+            block.body = self._raise(block)
+            return
+        body: list[Any] = []
+        for statement in block.body:
+            if isinstance(statement, ir.Assign):
+                statement = self._assign(block, statement, body)
+            elif isinstance(statement, ir.SetItem | ir.StaticSetItem | ir.DelItem | ir.SetAttr | ir.StoreMap):
+                self._store(statement)
+            body.append(statement)
+        block.body = body
+
+    def _raise(self, block: Any) -> list[Any]:
+        """Whatever is raised: the lane is left, and the plain function raises it."""
+        loc = block.body[-1].loc
+        error = self._variable(block, loc)
+        return [ir.Assign(ir.Global("OverflowError", OverflowError, loc), error, loc), ir.Raise(error, loc)]
+
+    def _store(self, statement: Any) -> None:
+        if not isinstance(statement, ir.SetItem | ir.StaticSetItem):
+            self._refuse("changes something other than an array's items", statement)
+        if statement.target.name in self.params:
+            self._refuse("writes into a captured array", statement)
+
+    def _assign(self, block: Any, statement: Any, body: list[Any]) -> Any:
+        value, target = statement.value, statement.target
+        if isinstance(value, ir.Global | ir.FreeVar):
+            statement.value = self._name(value, target.name, statement)
+        elif isinstance(value, ir.Var) and value.name in self.callees:
+            self.callees[target.name] = self.callees[value.name]
+            if value.name in self.calls:
+                self.calls[target.name] = self.calls[value.name]
+        elif isinstance(value, ir.Expr):
+            statement.value = self._expression(block, statement, value, body)
+        return statement
+
+    def _name(self, value: Any, target: str, statement: Any) -> Any:
+        kind = "global" if isinstance(value, ir.Global) else "cell"
+        return self._known((kind, value.name), value.value, target, statement)
+
+    def _known(self, key: Any, value: Any, target: str, statement: Any) -> Any:
+        """What a name stands for: an argument, a helper, a stand-in, a module, or nothing that can be compiled."""
+        loc = statement.loc
+        if key in self.unit.inputs:
+            return self.params[self.unit.inputs[key]]
+        if key in self.unit.helpers:
+            helper = self.unit.helpers[key]
+            self.callees[target], self.calls[target] = helper.f, helper
+            return ir.Global(key[-1], dispatcher_of(helper, self.build), loc)
+        if isinstance(value, pytypes.ModuleType):
+            self.callees[target] = value
+            return ir.Global(key[-1], value, loc)
+        if kind_of(value) is not None or isinstance(value, tuple) or value is None:
+            return ir.Const(value, loc)
+        if value is np.float64 or value is np.int64:
+            value = float if value is np.float64 else int
+        elif value is np.absolute:
+            value = abs
+        elif value is pow:
+            value = operator.pow
+        self.callees[target] = value
+        if _is_known(value):
+            return ir.Global(key[-1], STAND_INS[value], loc)
+        if (_hashable(value) and value in ALLOWED) or (isinstance(value, type) and issubclass(value, BaseException)):
+            return ir.Global(key[-1], value, loc)
+        name = getattr(value, "__name__", type(value).__name__)
+        return self._refuse(f"uses {name}, which is not compiled", statement)
+
+    def _expression(self, block: Any, statement: Any, value: Any, body: list[Any]) -> Any:
+        op = value.op
+        if op in ("binop", "inplace_binop", "unary"):
+            fn = ARITHMETIC.get(value.fn)
+            if fn is None:
+                self._refuse(f"uses the operator {getattr(value.fn, '__name__', value.fn)}", statement)
+            args = (value.value,) if op == "unary" else (value.lhs, value.rhs)
+            return self._call(block, statement, STAND_INS[fn], args, body)
+        if op == "getattr":
+            return self._attribute(statement, value)
+        if op == "call":
+            return self._checked_call(block, statement, value, body)
+        if op in ("build_set", "build_map", "build_string", "make_function", "yield"):
+            self._refuse(f"makes a {op.removeprefix('build_').replace('_', ' ')}", statement)
+        return value
+
+    def _attribute(self, statement: Any, value: Any) -> Any:
+        base = self.callees.get(value.value.name)
+        if isinstance(base, pytypes.ModuleType):
+            found = getattr(base, value.attr, None)
+            if base in OUR_MODULES:
+                return self._known(("attr", base.__name__, value.attr), found, statement.target.name, statement)
+            name = next((key[1] for key in [*self.unit.inputs, *self.unit.helpers] if key[0] == "attr"
+                         and key[2] == value.attr and self.unit.f.__globals__.get(key[1]) is base), "")  # fmt: skip
+            return self._known(("attr", name, value.attr), found, statement.target.name, statement)
+        if value.attr not in ATTRIBUTES:
+            self._refuse(f"uses the attribute {value.attr}", statement)
+        return value
+
+    def _checked_call(self, block: Any, statement: Any, value: Any, body: list[Any]) -> Any:
+        callee = self.callees.get(value.func.name)
+        if value.vararg is not None:
+            self._refuse("unpacks arguments with a star", statement)
+        if value.func.name in self.calls:
+            helper = self.calls[value.func.name]
+            extra = _matched(self.unit, helper)
+            kws = [*value.kws, *((name, self.params[ours]) for name, ours in extra)]
+            return ir.Expr.call(value.func, value.args, kws, value.loc)
+        if callee is None or not _is_known(callee):
+            return value
+        if value.kws:
+            self._refuse(f"calls {callee.__name__} with keywords", statement)
+        args = list(value.args)
+        while callee in (min, max) and len(args) > 2:
+            first = self._variable(block, statement.loc)
+            call = ir.Expr.call(value.func, tuple(args[:2]), (), statement.loc)
+            body.append(ir.Assign(call, first, statement.loc))
+            args[:2] = [first]
+        if callee in (min, max) and len(args) < 2:
+            self._refuse(f"calls {callee.__name__} of one iterable", statement)
+        return ir.Expr.call(value.func, tuple(args), (), value.loc)
+
+    def _call(self, block: Any, statement: Any, fn: Any, args: tuple[Any, ...], body: list[Any]) -> Any:
+        variable = self._variable(block, statement.loc)
+        body.append(ir.Assign(ir.Global("stand_in", fn, statement.loc), variable, statement.loc))
+        return ir.Expr.call(variable, args, (), statement.loc)
+
+    def _variable(self, block: Any, loc: Any) -> Any:
+        self.made += 1
+        return ir.Var(block.scope, f"$upshift{self.made}", loc)
+
+    def _refuse(self, reason: str, statement: Any) -> Any:
+        raise NotCompiled("numba", reason, where_of(self.unit.f, statement.loc.line))
+
+
+def _matched(unit: Unit, helper: Unit) -> list[tuple[str, str]]:
+    """A helper's arguments for what it captured, and the names under which its caller has them."""
+    by_taken = {id(taken): name for name, taken in unit.extra.items()}
+    return [(name, by_taken[id(taken)]) for name, taken in helper.extra.items()]
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _is_known(value: Any) -> bool:
+    return _hashable(value) and value in STAND_INS
+
+
+# ---- types
+
+
+_FINE = (types.Module, types.Dispatcher, types.BaseFunction, types.RangeType, types.SimpleIterableType,
+         types.SimpleIteratorType, types.NoneType, types.SliceType, types.ExceptionClass, types.ExceptionInstance,
+         types.Omitted, types.Phantom, types.Pair, types.BoundFunction, types.NumberClass,
+         types.DType)  # fmt: skip
+
+
+def is_wide(t: Any) -> bool:
+    """A number whose arithmetic Numba, Python and NumPy agree on."""
+    t = types.unliteral(t)
+    return is_bool(t) or t in (types.int64, types.float64, types.complex128)
+
+
+def is_fine(t: Any) -> bool:
+    if isinstance(t, types.Array | types.List):
+        return is_wide(t.dtype) if isinstance(t, types.Array) else is_fine(t.dtype)
+    if isinstance(t, types.BaseTuple):
+        return all(map(is_fine, t))
+    return is_wide(t) or isinstance(t, _FINE)
+
+
+def _look_at(state: Any, statement: Any, build: Build) -> None:
+    target = state.typemap[statement.target.name]
+    unit = build.units[state.func_id.func]
+    where = where_of(unit.f, statement.loc.line)
+    if isinstance(target, types.Optional):
+        raise NotCompiled("numba", "is None on one path and something else on another", where)
+    if isinstance(target, types.Integer | types.Float | types.Complex) and not is_wide(target):
+        raise NotCompiled("numba", f"computes with {target}, which Numba promotes by rules of its own", where)
+    if not is_fine(target):
+        raise NotCompiled("numba", f"works with a {target}", where)
+    value = statement.value
+    is_return = isinstance(value, ir.Expr) and value.op == "cast"
+    if is_return:
+        _meet(state, value.value, target, is_return, build, where)
+    elif isinstance(value, ir.Var):
+        _meet(state, value, target, is_return, build, where)
+    elif isinstance(value, ir.Expr) and value.op == "phi":
+        for one in value.incoming_values:
+            if not isinstance(one, ir.Var):
+                raise NotCompiled("numba", f"{_name(statement.target)} may be used before it is set", where)
+            _meet(state, one, target, is_return, build, where)
+    elif isinstance(value, ir.Expr) and value.op == "build_list":
+        for one in value.items:
+            _meet(state, one, target.dtype, is_return, build, where)
+
+
+def _meet(state: Any, value: Any, target: Any, is_return: bool, build: Build, where: str) -> None:
+    """A value becomes another class where paths meet: an int a float. A literal does so unseen, up to the result."""
+    have = state.typemap[value.name]
+    plain = types.unliteral(have)
+    if plain == types.unliteral(target) or not (_has_numbers(plain) and _has_numbers(target)):
+        return
+    build.mixed = True
+    if not is_return and not isinstance(have, types.Literal):
+        raise NotCompiled(
+            "numba", f"{value.name.split('.')[0]} is {_word(plain)} on one path and {_word(target)} on another", where
+        )
+
+
+def _name(variable: Any) -> str:
+    """What the user calls a variable."""
+    return str(variable.name).split(".")[0].lstrip("$")
+
+
+def _has_numbers(t: Any) -> bool:
+    return isinstance(t, types.Number | types.Boolean | types.BaseTuple)
+
+
+def _word(t: Any) -> str:
+    if is_int(t):
+        return "an int"
+    return "a float" if is_float(t) else "a complex" if is_complex(t) else f"a {t}"

@@ -1,0 +1,552 @@
+"""Python's operators and functions in; what machine code must do to mean the same out.
+
+Numba computes as C does: ints wrap, `math.log(-1)` is NaN, two booleans add up to an int. Here every operator and
+function that compiled code may use has a stand-in that gives the plain function's very bits, or raises. A lane that
+raises is left to the plain function, so a stand-in may raise wherever it is not sure.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, errors, types
+from numba.extending import intrinsic
+
+I64, F64 = ir.IntType(64), ir.DoubleType()
+LEAST, MOST = -(2**63), 2**63 - 1
+WHOLE = 2**53
+"""Ints up to this are floats exactly."""
+
+
+class Refused(errors.TypingError):  # type: ignore[misc]
+    """What cannot be compiled with Python's meaning; the text is the reason."""
+
+    MARK = "upshift: "
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(self.MARK + reason)
+
+
+def is_int(t: Any) -> bool:
+    return isinstance(t, types.Integer)
+
+
+def is_bool(t: Any) -> bool:
+    return isinstance(t, types.Boolean)
+
+
+def is_float(t: Any) -> bool:
+    return isinstance(t, types.Float)
+
+
+def is_complex(t: Any) -> bool:
+    return isinstance(t, types.Complex)
+
+
+def is_number(t: Any) -> bool:
+    return isinstance(t, types.Number | types.Boolean)
+
+
+# ---- building blocks of generated code
+
+
+def leave(context: Any, builder: Any, odd: Any) -> None:
+    """Raise where `odd` holds: the plain function will say what is to be said."""
+    with builder.if_then(odd, likely=False):
+        context.call_conv.return_user_exc(builder, OverflowError, ("left to the plain function",))
+
+
+def not_finite(builder: Any, value: Any) -> Any:
+    """Whether a float is NaN or infinite."""
+    difference = builder.fsub(value, value)
+    return builder.fcmp_unordered("!=", difference, ir.Constant(value.type, 0.0))
+
+
+def is_nan(builder: Any, value: Any) -> Any:
+    return builder.fcmp_unordered("uno", value, value)
+
+
+def leave_domain(context: Any, builder: Any, made: Any, args: list[Any]) -> None:
+    """`math` raises where a result is infinite or NaN and no argument is; so do floats raised to a power."""
+    odd = not_finite(builder, made)
+    for arg in args:
+        odd = builder.and_(odd, builder.not_(is_nan(builder, arg)))
+    leave(context, builder, odd)
+
+
+def leave_large(context: Any, builder: Any, value: Any) -> None:
+    """An int that no float holds exactly is compared and divided by other rules than floats are."""
+    low = builder.icmp_signed("<", value, ir.Constant(I64, -WHOLE))
+    leave(context, builder, builder.or_(low, builder.icmp_signed(">", value, ir.Constant(I64, WHOLE))))
+
+
+def external(builder: Any, name: str, arity: int, args: Any) -> Any:
+    """A call of a C function by a name that LLVM knows nothing of, so that it is called as it is."""
+    fn = cgutils.get_or_insert_function(builder.module, ir.FunctionType(F64, [F64] * arity), name)
+    for attribute in ("nounwind", "readnone"):
+        fn.attributes.add(attribute)
+    return builder.call(fn, args)
+
+
+def stand_in(check: Callable[..., Any]) -> Any:
+    """An intrinsic from `check(typing context, *types)`, which gives a signature and how to generate code for it."""
+    return intrinsic(prefer_literal=False)(check)
+
+
+def plainly(typing: Any, fn: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """What Numba itself makes of a call."""
+    fnty = typing.resolve_value_type(fn)
+    signature = fnty.get_call_type(typing, args, {})
+    if signature is None:
+        raise Refused(f"{fn.__name__} of {', '.join(map(str, args))} cannot be compiled")
+
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        made = context.get_function(fnty, signature)
+        cast_values = [
+            context.cast(builder, value, have, want)
+            for value, have, want in zip(values, sig.args, signature.args, strict=True)
+        ]
+        return made(builder, cast_values)
+
+    return signature.return_type(*args), generate
+
+
+def check_numbers(fn: Any, args: tuple[Any, ...]) -> None:
+    name = getattr(fn, "__name__", str(fn))
+    for arg in args:
+        if isinstance(arg, types.Array):
+            raise Refused(f"{name} of whole arrays is the numpy gear's")
+        if not is_number(arg):
+            raise Refused(f"{name} of {arg} is not compiled")
+
+
+# ---- arithmetic
+
+
+def arithmetic(fn: Any, llvm_name: str) -> Any:
+    """+ - *: ints beyond 64 bits are left."""
+
+    def check(typing: Any, a: Any, b: Any) -> Any:
+        check_numbers(fn, (a, b))
+        if is_bool(a) and is_bool(b):
+            raise Refused(f"{fn.__name__} of two booleans means one thing for Python's and another for NumPy's")
+        if not (is_int(a) or is_bool(a)) or not (is_int(b) or is_bool(b)):
+            return plainly(typing, fn, (a, b))
+
+        def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+            pair = getattr(builder, llvm_name)(*values)
+            leave(context, builder, builder.extract_value(pair, 1))
+            return builder.extract_value(pair, 0)
+
+        return types.int64(types.int64, types.int64), generate
+
+    return stand_in(check)
+
+
+def division(fn: Any) -> Any:
+    """/ // %: by zero raises; ints that no float holds are left where floats are made of them."""
+
+    def check(typing: Any, a: Any, b: Any) -> Any:
+        check_numbers(fn, (a, b))
+        if is_bool(a) and is_bool(b):
+            raise Refused(f"{fn.__name__} of two booleans means one thing for Python's and another for NumPy's")
+        if is_complex(a) or is_complex(b):
+            raise Refused(f"{fn.__name__} of complex numbers means one thing for Python's and another for NumPy's")
+        if is_float(a) or is_float(b):
+            return plainly(typing, fn, (a, b))
+        if fn is operator.truediv:
+            return types.float64(types.int64, types.int64), divide_ints
+        return types.int64(types.int64, types.int64), floor_ints(fn is operator.mod)
+
+    return stand_in(check)
+
+
+def divide_ints(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+    for value in values:
+        leave_large(context, builder, value)
+    leave(context, builder, builder.icmp_signed("==", values[1], ir.Constant(I64, 0)))
+    return builder.fdiv(*(builder.sitofp(value, F64) for value in values))
+
+
+def floor_ints(remainder: bool) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        a, b = values
+        zero = ir.Constant(I64, 0)
+        leave(context, builder, builder.icmp_signed("==", b, zero))
+        lowest = builder.icmp_signed("==", a, ir.Constant(I64, LEAST))
+        leave(context, builder, builder.and_(lowest, builder.icmp_signed("==", b, ir.Constant(I64, -1))))
+        quotient, rest = builder.sdiv(a, b), builder.srem(a, b)
+        signs_differ = builder.icmp_signed("<", builder.xor(rest, b), zero)
+        off = builder.and_(builder.icmp_signed("!=", rest, zero), signs_differ)
+        if remainder:
+            return builder.select(off, builder.add(rest, b), rest)
+        return builder.select(off, builder.sub(quotient, ir.Constant(I64, 1)), quotient)
+
+    return generate
+
+
+def power_of(typing: Any, a: Any, b: Any) -> Any:
+    """**: ints are multiplied with checks; floats are C's pow, as in Python and NumPy."""
+    check_numbers(operator.pow, (a, b))
+    if is_bool(a) or is_bool(b) or is_complex(a) or is_complex(b):
+        raise Refused("a power of booleans or complex numbers is not compiled")
+    if is_int(a) and is_int(b):
+        return types.int64(types.int64, types.int64), power_of_ints
+    return types.float64(types.float64, types.float64), power_of_floats
+
+
+def power_of_floats(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+    made = external(builder, "upshift_pow", 2, values)
+    leave_domain(context, builder, made, values)
+    return made
+
+
+def power_of_ints(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+    base, exponent = values
+    leave(context, builder, builder.icmp_signed("<", exponent, ir.Constant(I64, 0)))
+    made = cgutils.alloca_once_value(builder, ir.Constant(I64, 1))
+    square = cgutils.alloca_once_value(builder, base)
+    left = cgutils.alloca_once_value(builder, exponent)
+    head, body, end = (builder.append_basic_block(f"power.{name}") for name in ("head", "body", "end"))
+    builder.branch(head)
+    builder.position_at_end(head)
+    builder.cbranch(builder.icmp_signed(">", builder.load(left), ir.Constant(I64, 0)), body, end)
+    builder.position_at_end(body)
+    with builder.if_then(builder.trunc(builder.load(left), ir.IntType(1))):
+        _multiply_into(context, builder, made, square)
+    halved = builder.ashr(builder.load(left), ir.Constant(I64, 1))
+    builder.store(halved, left)
+    with builder.if_then(builder.icmp_signed(">", halved, ir.Constant(I64, 0))):
+        _multiply_into(context, builder, square, square)
+    builder.branch(head)
+    builder.position_at_end(end)
+    return builder.load(made)
+
+
+def _multiply_into(context: Any, builder: Any, target: Any, factor: Any) -> None:
+    pair = builder.smul_with_overflow(builder.load(target), builder.load(factor))
+    leave(context, builder, builder.extract_value(pair, 1))
+    builder.store(builder.extract_value(pair, 0), target)
+
+
+def shift(fn: Any) -> Any:
+    """<< >>: by less than 0 or by 64 and more is left; so is a shift that loses a bit."""
+
+    def check(typing: Any, a: Any, b: Any) -> Any:
+        check_numbers(fn, (a, b))
+        if not is_int(a) or not is_int(b):
+            raise Refused(f"{fn.__name__} of {a} and {b} is not compiled")
+
+        def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+            value, by = values
+            leave(context, builder, builder.icmp_unsigned(">", by, ir.Constant(I64, 63)))
+            if fn is operator.rshift:
+                return builder.ashr(value, by)
+            made = builder.shl(value, by)
+            leave(context, builder, builder.icmp_signed("!=", builder.ashr(made, by), value))
+            return made
+
+        return types.int64(types.int64, types.int64), generate
+
+    return stand_in(check)
+
+
+def bits(fn: Any) -> Any:
+    """& | ^ of ints, or of booleans."""
+
+    def check(typing: Any, a: Any, b: Any) -> Any:
+        check_numbers(fn, (a, b))
+        if (is_int(a) and is_int(b)) or (is_bool(a) and is_bool(b)):
+            return plainly(typing, fn, (types.unliteral(a), types.unliteral(b)))
+        raise Refused(f"{fn.__name__} of {a} and {b} is not compiled")
+
+    return stand_in(check)
+
+
+def comparison(fn: Any) -> Any:
+    """< <= == != >= >: an int beyond what floats hold is not compared with one."""
+
+    def check(typing: Any, a: Any, b: Any) -> Any:
+        check_numbers(fn, (a, b))
+        if is_complex(a) or is_complex(b) or is_float(a) is is_float(b):
+            return plainly(typing, fn, (a, b))
+        signature, plain = plainly(typing, fn, (types.float64, types.float64))
+        kinds = [types.float64 if is_float(t) else types.int64 for t in (a, b)]
+
+        def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+            as_floats = []
+            for value, kind in zip(values, kinds, strict=True):
+                if kind is types.int64:
+                    leave_large(context, builder, value)
+                    value = builder.sitofp(value, F64)
+                as_floats.append(value)
+            return plain(context, builder, signature, as_floats)
+
+        return types.boolean(*kinds), generate
+
+    return stand_in(check)
+
+
+def negative_of(typing: Any, a: Any) -> Any:
+    check_numbers(operator.neg, (a,))
+    if is_bool(a):
+        raise Refused("minus a boolean is not compiled")
+    if not is_int(a):
+        return plainly(typing, operator.neg, (a,))
+
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        leave(context, builder, builder.icmp_signed("==", values[0], ir.Constant(I64, LEAST)))
+        return builder.neg(values[0])
+
+    return types.int64(types.int64), generate
+
+
+def same_number(fn: Any) -> Any:
+    """+x and ~x, of anything but booleans."""
+
+    def check(typing: Any, a: Any) -> Any:
+        check_numbers(fn, (a,))
+        if is_bool(a):
+            raise Refused(f"{fn.__name__} of a boolean is not compiled")
+        return plainly(typing, fn, (types.unliteral(a),))
+
+    return stand_in(check)
+
+
+def truth_of(typing: Any, a: Any) -> Any:
+    check_numbers(operator.not_, (a,))
+    return plainly(typing, operator.not_, (a,))
+
+
+# ---- builtins
+
+
+def absolute_of(typing: Any, a: Any) -> Any:
+    check_numbers(abs, (a,))
+    if is_bool(a):
+        raise Refused("abs of a boolean is not compiled")
+    if is_complex(a):
+        return types.float64(a), absolute_of_complex
+    if is_float(a):
+        return plainly(typing, abs, (a,))
+
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        leave(context, builder, builder.icmp_signed("==", values[0], ir.Constant(I64, LEAST)))
+        below = builder.icmp_signed("<", values[0], ir.Constant(I64, 0))
+        return builder.select(below, builder.neg(values[0]), values[0])
+
+    return types.int64(types.int64), generate
+
+
+def absolute_of_complex(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+    number = context.make_complex(builder, sig.args[0], value=values[0])
+    args = [number.real, number.imag]
+    made = external(builder, "upshift_hypot", 2, args)
+    leave_domain(context, builder, made, args)
+    return made
+
+
+def whole(rounding: str | None, of_ints: str = "same") -> Any:
+    """int, round, math.floor, math.ceil, math.trunc: a float to an int, where one of 64 bits can hold it.
+
+    `math` rounds NumPy's ints by way of floats, and does not truncate them at all.
+    """
+
+    def check(typing: Any, a: Any) -> Any:
+        check_numbers(int, (a,))
+        if is_int(a) or is_bool(a):
+            if of_ints == "refuse" or (is_bool(a) and rounding is not None):
+                raise Refused(f"rounding {a} means one thing for Python's and another for NumPy's")
+            return types.int64(types.int64), same_int(of_ints == "as floats")
+        if not is_float(a):
+            raise Refused("a complex number has no int")
+
+        def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+            value = values[0]
+            if rounding is not None:
+                value = builder.call(builder.module.declare_intrinsic(f"llvm.{rounding}", [F64]), [value])
+            size = builder.call(builder.module.declare_intrinsic("llvm.fabs", [F64]), [value])
+            leave(context, builder, builder.fcmp_unordered(">=", size, ir.Constant(F64, 2.0**63)))
+            return builder.fptosi(value, I64)
+
+        return types.int64(types.float64), generate
+
+    return stand_in(check)
+
+
+def same_int(as_floats: bool) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        if as_floats:
+            leave_large(context, builder, values[0])
+        return values[0]
+
+    return generate
+
+
+def float_of(typing: Any, a: Any) -> Any:
+    check_numbers(float, (a,))
+    if is_complex(a):
+        raise Refused("a complex number has no float")
+    return types.float64(types.float64), lambda context, builder, sig, values: values[0]
+
+
+def bool_of(typing: Any, a: Any) -> Any:
+    check_numbers(bool, (a,))
+    return plainly(typing, bool, (a,))
+
+
+def extreme(fn: Any, less: str) -> Any:
+    """min and max of numbers of one class: the first that none is below, or above."""
+
+    def check(typing: Any, a: Any, b: Any) -> Any:
+        check_numbers(fn, (a, b))
+        a, b = types.unliteral(a), types.unliteral(b)
+        if a != b or is_complex(a):
+            raise Refused(f"{fn.__name__} of {a} and {b}, whose class hangs on which it is, is not compiled")
+
+        def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+            first, second = values
+            if is_float(a):
+                other = builder.fcmp_ordered(less, second, first)
+            else:
+                other = (builder.icmp_unsigned if is_bool(a) else builder.icmp_signed)(less, second, first)
+            return builder.select(other, second, first)
+
+        return a(a, a), generate
+
+    return stand_in(check)
+
+
+# ---- functions of floats
+
+C_FUNCTIONS = ("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 exp2 log log1p log2 log10 cbrt "
+               "erf erfc atan2 fmod pow hypot").split()  # fmt: skip
+"""Functions of `math` that are C's own; looked up in the very library that `math` calls."""
+_OURS = frozenset(("asinh", "acosh", "atanh", "erf", "erfc", "hypot"))
+"""Those that CPython may compute itself, or in which libraries differ: C's are not promised to be the same."""
+
+
+def register_symbols() -> None:
+    """Name C's functions for LLVM. To be done in every process before machine code is run, also when it was kept."""
+    library = ctypes.CDLL(None)
+    for name in C_FUNCTIONS:
+        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        llvm.add_symbol(f"upshift_{name}", address)
+
+
+def of_floats(name: str, arity: int) -> Any:
+    """A function of `math`: C's own, and what is not finite is left."""
+
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        made = external(builder, f"upshift_{name}", arity, values)
+        leave_domain(context, builder, made, values)
+        return made
+
+    return _of_numbers(name, arity, generate)
+
+
+def _of_numbers(name: str, arity: int, generate: Any, result: Any = types.float64) -> Any:
+    """An intrinsic of one, two or more numbers that become floats."""
+
+    def signature(args: tuple[Any, ...]) -> Any:
+        check_numbers(getattr(math, name, None) or operator.add, args)
+        if any(is_complex(arg) for arg in args):
+            raise Refused(f"{name} of a complex number is not compiled")
+        return result(*(types.float64 for _ in args)), generate
+
+    if arity == 1:
+        return stand_in(lambda typing, a: signature((a,)))
+    return stand_in(lambda typing, a, b: signature((a, b)))
+
+
+def by_llvm(name: str, checked: bool) -> Any:
+    """A function that processors have: sqrt, fabs, floor, copysign. `checked`: NaN from a number is left."""
+    arity = 2 if name == "copysign" else 1
+
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        made = builder.call(builder.module.declare_intrinsic(f"llvm.{name}", [F64]), values)
+        if checked:
+            leave_domain(context, builder, made, list(values))
+        return made
+
+    return _of_numbers(name, arity, generate)
+
+
+def is_what(name: str) -> Any:
+    """isnan, isinf, isfinite."""
+
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        nan, odd = is_nan(builder, values[0]), not_finite(builder, values[0])
+        if name == "isnan":
+            return nan
+        return builder.not_(odd) if name == "isfinite" else builder.and_(odd, builder.not_(nan))
+
+    return _of_numbers(name, 1, generate, types.boolean)
+
+
+def scaled(factor: float, name: str) -> Any:
+    """degrees, radians: as CPython multiplies."""
+
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        return builder.fmul(values[0], ir.Constant(F64, factor))
+
+    return _of_numbers(name, 1, generate)
+
+
+STAND_INS: dict[Any, Any] = {
+    operator.pow: stand_in(power_of),
+    operator.neg: stand_in(negative_of),
+    operator.pos: same_number(operator.pos),
+    operator.invert: same_number(operator.invert),
+    operator.not_: stand_in(truth_of),
+    abs: stand_in(absolute_of),
+    int: whole(None),
+    round: whole("roundeven"),
+    float: stand_in(float_of),
+    bool: stand_in(bool_of),
+    min: extreme(min, "<"),
+    max: extreme(max, ">"),
+    math.floor: whole("floor", "as floats"),
+    math.ceil: whole("ceil", "as floats"),
+    math.trunc: whole(None, "refuse"),
+    math.sqrt: by_llvm("sqrt", True),
+    math.fabs: by_llvm("fabs", False),
+    math.copysign: by_llvm("copysign", False),
+    math.degrees: scaled(180.0 / math.pi, "degrees"),
+    math.radians: scaled(math.pi / 180.0, "radians"),
+    np.sqrt: by_llvm("sqrt", True),
+    np.floor: by_llvm("floor", False),
+    np.ceil: by_llvm("ceil", False),
+    np.trunc: by_llvm("trunc", False),
+    np.rint: by_llvm("roundeven", False),
+    np.copysign: by_llvm("copysign", False),
+    np.fabs: by_llvm("fabs", False),
+}
+for _fn, _name in ((operator.add, "sadd"), (operator.sub, "ssub"), (operator.mul, "smul")):
+    STAND_INS[_fn] = arithmetic(_fn, f"{_name}_with_overflow")
+for _fn in (operator.truediv, operator.floordiv, operator.mod):
+    STAND_INS[_fn] = division(_fn)
+for _fn in (operator.lshift, operator.rshift):
+    STAND_INS[_fn] = shift(_fn)
+for _fn in (operator.and_, operator.or_, operator.xor):
+    STAND_INS[_fn] = bits(_fn)
+for _fn in (operator.lt, operator.le, operator.eq, operator.ne, operator.ge, operator.gt):
+    STAND_INS[_fn] = comparison(_fn)
+for _name in ("isnan", "isinf", "isfinite"):
+    STAND_INS[getattr(math, _name)] = STAND_INS[getattr(np, _name)] = is_what(_name)
+for _name in C_FUNCTIONS:
+    if _name not in _OURS and hasattr(math, _name):
+        STAND_INS[getattr(math, _name)] = of_floats(_name, 2 if _name in ("atan2", "fmod", "pow") else 1)
+IN_PLACE = {
+    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
+    operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv, operator.imod: operator.mod,
+    operator.ipow: operator.pow, operator.ilshift: operator.lshift, operator.irshift: operator.rshift,
+    operator.iand: operator.and_, operator.ior: operator.or_, operator.ixor: operator.xor,
+}  # fmt: skip

@@ -1,0 +1,83 @@
+"""Arguments, some mapped and some shared by all elements, in; a function of the mapped ones alone out.
+
+`vmap` and `vectorize` take calls such as `f(w, x)` with `w` shared. What they map is `lambda x: f(w, x)`, written down
+as source, so that every function has code of its own by which it is remembered, and the same code in every call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .columns.forms import assemble
+
+_LITERAL_KEYS = (str, int)
+
+
+class Arguments:
+    """One call as an expression: `v0`, `v1` are elements of columns, `s0`, `s1` are shared."""
+
+    def __init__(self) -> None:
+        self.columns: list[Any] = []
+        self.shared: list[Any] = []
+
+    def map(self, column: Any) -> str:
+        """The name of an element of this column."""
+        self.columns.append(column)
+        return f"v{len(self.columns) - 1}"
+
+    def share(self, value: Any) -> str:
+        """The name of a value that is the same for all elements."""
+        self.shared.append(value)
+        return f"s{len(self.shared) - 1}"
+
+    def build(self, cls: type, keys: tuple[Any, ...], children: list[str]) -> str:
+        """An expression that makes a container of these."""
+        inside = ", ".join(children)
+        if cls is tuple:
+            return f"({inside}{',' if len(children) == 1 else ''})"
+        if cls is list:
+            return f"[{inside}]"
+        if cls is dict and all(type(key) in _LITERAL_KEYS for key in keys):
+            return "{" + ", ".join(f"{key!r}: {child}" for key, child in zip(keys, children, strict=True)) + "}"
+        return f"assemble({self.share(cls)}, {self.share(keys)}, [{inside}])"
+
+
+class Partials:
+    """A function with some of its arguments filled in, for every way in which it is called."""
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self.f = f
+        self.makers: dict[str, Callable[..., Any]] = {}
+
+    def of(self, arguments: Arguments, passed: list[str]) -> Callable[..., Any]:
+        """`f` called with these expressions, as a function of one element of every column; `f` itself if it is that."""
+        if passed and passed == [f"v{i}" for i in range(len(arguments.columns))]:
+            return self.f
+        made: Callable[..., Any] = self.maker(passed, len(arguments.columns), len(arguments.shared))(*arguments.shared)
+        return made
+
+    def maker(self, passed: list[str], columns: int, shared: int) -> Callable[..., Any]:
+        """Takes what is shared and gives that function. Its code is the same in every call."""
+        call = f"f({', '.join(passed)})"
+        found = self.makers.get(call)
+        if found is None:
+            found = self.makers[call] = self._write(call, columns, shared)
+        return found
+
+    def _write(self, call: str, columns: int, shared: int) -> Callable[..., Any]:
+        name = getattr(self.f, "__name__", "")
+        name = name if name.isidentifier() else "partial"
+        lines = [
+            "def bind(f):",
+            f"    def make({', '.join(f's{i}' for i in range(shared))}):",
+            f"        def {name}({', '.join(f'v{i}' for i in range(columns)) or '_'}):",
+            f"            return {call}",
+            f"        {name}.__wrapped__ = f",
+            f"        return {name}",
+            "    return make",
+        ]
+        space: dict[str, Any] = {"assemble": assemble, "__name__": getattr(self.f, "__module__", None) or __name__}
+        exec(compile("\n".join(lines), "<upshift partial>", "exec"), space)
+        made: Callable[..., Any] = space["bind"](self.f)
+        return made
