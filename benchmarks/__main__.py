@@ -47,19 +47,22 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m benchmarks") 
 
 def parse(argv: Sequence[str] | None, prog: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog=prog, description="How fast is each way to map?")
-    parser.add_argument("--quick", action="store_true", help="fewer sizes and samples, no TensorFlow")
+    parser.add_argument("--quick", action="store_true", help="few cases and samples, no lists, no TensorFlow")
     parser.add_argument("--life", action="store_true", help="first calls of new functions, in every gear, instead")
     parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="numbers of elements")
-    parser.add_argument("--cases", nargs="+", choices=cases.NAMES, default=cases.NAMES, metavar="CASE")
+    parser.add_argument("--cases", nargs="+", choices=cases.NAMES, metavar="CASE", help="some of them")
     parser.add_argument("--ours", action="store_true", help="only the loop and up.map")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every row to this file")
     parser.add_argument("--readme", action="store_true", help="write the table into README.md")
     parser.add_argument("--strict", action="store_true", help="exit with status 1 where a promise is broken")
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    options.kinds = (False,) if options.quick and not options.cases else (False, True)
+    options.cases = options.cases or (cases.QUICK if options.quick else cases.NAMES)
+    return options
 
 
 def measure(options: argparse.Namespace) -> list[Row]:
-    effort = Effort(rounds=5, least=2, budget=0.03, again=0.2, limit=0.3) if options.quick else Effort()
+    effort = Effort(rounds=5, least=2, budget=0.03, again=0.2, limit=0.3, settle=0.5) if options.quick else Effort()
     start = time.perf_counter()
     rows: list[Row] = []
     for name in options.cases:
@@ -67,7 +70,7 @@ def measure(options: argparse.Namespace) -> list[Row]:
         small = tuple(size for size in case.sizes if size <= 1_000) if case.arrays else QUICK_SIZES
         sizes = tuple(options.sizes or (small if options.quick else case.sizes))
         print(f"\n{name}: {case.about}")
-        for lists in (False,) if case.arrays else (False, True):
+        for lists in (False,) if case.arrays else options.kinds:
             found = measure_case(case, sizes, effort, lists, not options.ours)
             print("", table_of_case(found, first=False), table_of_case(found, first=True), sep="\n", flush=True)
             rows += found
@@ -76,7 +79,7 @@ def measure(options: argparse.Namespace) -> list[Row]:
 
 
 def measure_lives(options: argparse.Namespace) -> list[Life]:
-    limit, rounds = (0.1, 1) if options.quick else (2.0, 3)
+    limit, rounds = (0.3, 1) if options.quick else (2.0, 3)
     start = time.perf_counter()
     lives: list[Life] = []
     life.warm_up()

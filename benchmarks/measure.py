@@ -20,7 +20,8 @@ from .contenders import BY_HAND, LOOP, UPSHIFT, Contender, Run, list_contenders
 
 SEED = 7
 RIVALS = (LOOP, UPSHIFT, BY_HAND)
-SETTLE = 0.03  # seconds of calls before the steady state is measured: a plan may change its mind at first
+SETTLE = 0.03  # seconds of calls before the steady state is measured
+MANY = 1_000  # elements from which on a plan is given the time that it needs to compile
 SAMPLE = 100e-6  # shorter calls are repeated within one sample, or the clock is what is measured
 
 
@@ -33,6 +34,7 @@ class Effort:
     budget: float = 0.12
     again: float = 3.0  # seconds more for rivals that end up close
     limit: float = 2.0  # the longest call worth waiting for
+    settle: float = 1.5  # seconds of calls with many elements until a plan has compiled what it will
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ def call_first(ready: list[Entrant], columns: Columns, effort: Effort, reset: Ca
 
 
 def call_often(ready: list[Entrant], columns: Columns, effort: Effort) -> None:
-    """Times later calls, after some that nobody times."""
+    """Times later calls, after some that nobody times: a plan may change its mind at first."""
 
     def call(entrant: Entrant) -> None:
         if entrant.number > 1:
@@ -167,7 +169,8 @@ def call_often(ready: list[Entrant], columns: Columns, effort: Effort) -> None:
 
     for entrant in ready:
         calls: list[float] = []
-        while entrant.seen[1] < SETTLE and sum(calls) < SETTLE:
+        settle = effort.settle if entrant.name == UPSHIFT and len(columns[0]) >= MANY else SETTLE
+        while entrant.seen[1] < settle and sum(calls) < settle:
             calls.append(clock(entrant.run, columns))
         entrant.samples, entrant.number = [], max(1, int(SAMPLE / min(calls, default=SAMPLE)))
     take_turns(ready, Phase(call, lambda e: e.samples, once=False), effort)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 from collections.abc import Iterable
@@ -26,6 +27,8 @@ README_CONTENDERS = (
 
 
 def show_time(seconds: float) -> str:
+    if math.isinf(seconds):
+        return "too long"
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= scale:
             return f"{seconds / scale:.3g} {unit}"

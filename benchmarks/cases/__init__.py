@@ -37,6 +37,9 @@ NAMES = (
     "nearest",
 )
 
+QUICK = ("square", "sine_mix", "branch3", "newton", "collatz", "bilinear", "softmax", "rotation")
+"""A few of each sort, for a look that takes under a minute."""
+
 Columns = tuple[Any, ...]
 
 

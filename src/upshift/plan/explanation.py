@@ -16,8 +16,8 @@ from ..gears.loop import run_loop
 from ..gears.numpy import Pace
 from ..gears.streams import generators_in
 from ..trace import Guard, Raises, Tree
-from .memory import Known
 from .batched import Batched
+from .memory import Known
 from .shift import batch, batch_pays
 
 _PATIENCE = 0.5

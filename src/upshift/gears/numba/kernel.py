@@ -138,7 +138,8 @@ def _source(kinds: Sequence[Kind], form: Form, outs: list[Kind], captured: int, 
     ]
     lines = [
         f"def kernel(start, stop, left, {', '.join([*xs, *ys, *ks])}):",
-        "    for i in range(start, stop):",
+        *[f"    {name} = {name}[start:stop]" for name in ("left", *xs, *ys)],
+        "    for i in range(len(left)):",
         f"        ok, y = attempt(({given}))",
         f"        if {' and '.join(['ok', *fits])}:",
         *[f"            {y}[i] = {leaf}" for leaf, y in zip(leaves, ys, strict=True)],

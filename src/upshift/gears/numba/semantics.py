@@ -429,6 +429,7 @@ def extreme(fn: Any, less: str) -> Any:
 C_FUNCTIONS = ("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 exp2 log log1p log2 log10 cbrt "
                "erf erfc atan2 fmod pow hypot").split()  # fmt: skip
 """Functions of `math` that are C's own; looked up in the very library that `math` calls."""
+_OF_TWO = frozenset(("atan2", "fmod", "pow", "hypot"))
 _OURS = frozenset(("asinh", "acosh", "atanh", "erf", "erfc", "hypot"))
 """Those that CPython may compute itself, or in which libraries differ: C's are not promised to be the same."""
 
@@ -439,6 +440,14 @@ def register_symbols() -> None:
     for name in C_FUNCTIONS:
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
         llvm.add_symbol(f"upshift_{name}", address)
+
+
+def called_as_it_is(name: str) -> Any:
+    """C's own function, by a name that LLVM knows nothing of: its very bits, and no checks."""
+    arity = 2 if name in _OF_TWO else 1
+    return _of_numbers(
+        name, arity, lambda context, builder, sig, values: external(builder, f"upshift_{name}", arity, values)
+    )
 
 
 def of_floats(name: str, arity: int) -> Any:
@@ -543,7 +552,7 @@ for _name in ("isnan", "isinf", "isfinite"):
     STAND_INS[getattr(math, _name)] = STAND_INS[getattr(np, _name)] = is_what(_name)
 for _name in C_FUNCTIONS:
     if _name not in _OURS and hasattr(math, _name):
-        STAND_INS[getattr(math, _name)] = of_floats(_name, 2 if _name in ("atan2", "fmod", "pow") else 1)
+        STAND_INS[getattr(math, _name)] = of_floats(_name, 2 if _name in _OF_TWO else 1)
 IN_PLACE = {
     operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
     operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv, operator.imod: operator.mod,

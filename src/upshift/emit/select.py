@@ -1,0 +1,394 @@
+"""A tree in; the same program without branches out: all paths are computed, and every result selected among them.
+
+Lanes that the program is not right for (an untraced path, an error, a float that may be off) are marked `odd`, and are
+the plain function's. The lines are plain Python, to be compiled as the body of a loop over lanes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..columns.forms import Form
+from ..columns.kinds import Kind, kind_of
+from ..rules import Op
+from ..rules.op import Watched
+from ..trace import Const, Guard, Leaf, Node, Ref, Step, Tree
+
+MOST_STEPS, MOST_PATHS = 200, 16
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+FLOATS_AND_BOOL = (*FLOATS, np.dtype(np.bool_))
+NUMBERS = (*FLOATS_AND_BOOL, np.dtype(np.int64))
+
+
+class NoSelect(Exception):
+    """Why a tree has no program without branches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """How an operation is written: on `{0}`, `{1}`; and whether what is not finite stays so through it."""
+
+    text: str
+    flows: bool = False
+
+
+def _both(*names: str, text: str, flows: bool = False) -> dict[str, Spelled]:
+    return dict.fromkeys(names, Spelled(text, flows))
+
+
+SPELLED: dict[str, Spelled] = {
+    **_both("add", text="{0} + {1}", flows=True),
+    **_both("sub", "subtract", text="{0} - {1}", flows=True),
+    **_both("mul", "multiply", text="{0} * {1}", flows=True),
+    **_both("truediv", "divide", "true_divide", text="{0} / {1}"),
+    **_both("neg", "negative", text="-{0}", flows=True),
+    **_both("pos", "positive_of", text="{0}", flows=True),
+    **_both("abs", "absolute", "fabs", text="abs({0})", flows=True),
+    **_both("sqrt", text="sqrt({0})", flows=True),
+    **_both("float", "cast", "copy", text="{0}", flows=True),
+    **_both("lt", "less", text="{0} < {1}"),
+    **_both("le", "less_equal", text="{0} <= {1}"),
+    **_both("gt", "greater", text="{0} > {1}"),
+    **_both("ge", "greater_equal", text="{0} >= {1}"),
+    **_both("eq", "equal", text="{0} == {1}"),
+    **_both("ne", "not_equal", text="{0} != {1}"),
+    **_both("and", "and_", "logical_and", "bitwise_and", text="{0} & {1}"),
+    **_both("or", "or_", "logical_or", "bitwise_or", text="{0} | {1}"),
+    **_both("xor", "logical_xor", "bitwise_xor", text="{0} ^ {1}"),
+    **_both("not", "not_", "logical_not", text="not {0}"),
+    **_both("min", text="{1} if {1} < {0} else {0}"),
+    **_both("max", text="{1} if {1} > {0} else {0}"),
+    **_both("minimum", text="{0} if ({0} < {1}) | ({0} != {0}) else {1}"),
+    **_both("maximum", text="{0} if ({0} > {1}) | ({0} != {0}) else {1}"),
+    **_both("floor_of", "floor", text="floor({0})"),
+    **_both("ceil", text="ceil({0})"),
+    **_both("trunc", text="trunc({0})"),
+    **_both("true", text="{0} != 0"),
+    **_both("not_negative", text="not ({0} < 0)"),
+    **_both("positive", text="not ({0} <= 0)"),
+    **_both("above_minus_one", text="not ({0} <= -1)"),
+    **_both("at_least_one", text="not ({0} < 1)"),
+    **_both("within_one", text="not (({0} > 1) | ({0} < -1))"),
+    **_both("inside_one", text="not (({0} >= 1) | ({0} <= -1))"),
+    **_both("not_nan", text="{0} == {0}"),
+    **_both("isnan", text="{0} != {0}"),
+    **_both("not_infinite", text="not isinf({0})"),
+    **_both("isinf", text="isinf({0})"),
+    **_both("finite", "isfinite", text="isfinite({0})"),
+}
+"""Operations on floats and booleans, by the names of their rules."""
+MATHS = {name: name for name in ("sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p cbrt hypot "
+                                 "asin acos atan asinh acosh atanh atan2").split()}  # fmt: skip
+MATHS |= {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
+          "arctanh": "atanh", "arctan2": "atan2"}  # fmt: skip
+"""Functions whose last bits a compiled loop may get otherwise, in C's names."""
+_BLUR = {
+    "sin": "{e0}", "cos": "{e0}", "tanh": "{e0}", "atan": "{e0}", "asinh": "{e0}", "exp": "1.01 * abs({out}) * {e0}",
+    "log": "1.01 * {e0} / abs({0})", "log2": "1.5 * {e0} / abs({0})", "log10": "{e0} / abs({0})",
+    "sqrt": "{e0} / ({out} + {out})", "add": "{e0} + {e1}", "sub": "{e0} + {e1}", "subtract": "{e0} + {e1}",
+    "mul": "abs({0}) * {e1} + abs({1}) * {e0} + {e0} * {e1}", "truediv": "({e0} + abs({out}) * {e1}) * 1.01 / abs({1})",
+    "neg": "{e0}", "negative": "{e0}", "pos": "{e0}", "abs": "{e0}", "absolute": "{e0}", "fabs": "{e0}",
+    "float": "{e0}", "cast": "{e0}", "copy": "{e0}",
+}  # fmt: skip
+_BLUR |= {"multiply": _BLUR["mul"], "divide": _BLUR["truediv"], "true_divide": _BLUR["truediv"]}
+"""How far a result may be off (`e`), from how far its arguments may be."""
+ULP = {8: "2e-15", 4: "1e-6"}
+"""Two times the bound of a vector function, relative to its result: the loop's own function is off as well."""
+ROUND = {8: "2.3e-16", 4: "1.2e-7"}
+CLOSE = {8: "1e-9", 4: "1e-5"}
+"""What the law allows."""
+
+
+@dataclass(slots=True)
+class Select:
+    """The program: lines on `v0`, `v1`, ... (elements) and `c1`, `c2`, ... (what all lanes share)."""
+
+    lines: list[str] = field(default_factory=list)
+    constants: dict[str, Any] = field(default_factory=dict)
+    uniform: list[str] = field(default_factory=list)
+    """Names of what all lanes share, in order, each with its kind."""
+    uniform_kinds: list[Kind] = field(default_factory=list)
+    uniform_steps: list[Step] = field(default_factory=list)
+    form: Form | None = None
+    results: list[str] = field(default_factory=list)
+    dtypes: list[np.dtype[Any]] = field(default_factory=list)
+    mixed: bool = False
+    close: bool = False
+
+
+def select_of(tree: Tree, exact: bool = False) -> Select:
+    """The tree without branches; `NoSelect` where it has none."""
+    return _Writer(tree, exact).write()
+
+
+class _Writer:
+    def __init__(self, tree: Tree, exact: bool) -> None:
+        self.tree, self.exact = tree, exact
+        self.made = Select()
+        self.kinds: dict[int, Kind] = dict(enumerate(tree.kinds))
+        self.blurred: set[int] = set()
+        self.shared: set[int] = set()
+        self.guards = self.values = 0
+        self.nan = "False"
+
+    def write(self) -> Select:
+        nodes = list(self.tree.nodes())
+        steps = sum(len(node.steps) for node in nodes)
+        leaves = [node.end for node in nodes if isinstance(node.end, Leaf)]
+        if not leaves or steps > MOST_STEPS or len(leaves) > MOST_PATHS or self.tree.draws:
+            raise NoSelect("it has too many steps or paths")
+        if any(kind.shape is not None or kind.dtype not in FLOATS_AND_BOOL for kind in self.tree.kinds):
+            raise NoSelect("its elements are not floats")
+        self._settle_results(leaves)
+        floats = [f"v{i}" for i, kind in enumerate(self.tree.kinds) if kind.dtype in FLOATS and not kind.python]
+        self.nan = " | ".join(f"({v} != {v})" for v in floats) or "False"
+        self.made.lines.append("odd = False")
+        assert self.tree.root is not None
+        self.made.results = self._node(self.tree.root, "True", {})
+        return self.made
+
+    def _settle_results(self, leaves: list[Leaf]) -> None:
+        first = leaves[0]
+        if any(leaf.form != first.form for leaf in leaves):
+            raise NoSelect("its results have different forms")
+        for i in range(len(first.refs)):
+            kinds = {self._leaf_kind(leaf, i) for leaf in leaves}
+            dtype = np.result_type(*(kind.dtype for kind in kinds))
+            if dtype.kind not in "fb" and not all(isinstance(leaf.refs[i], Const) for leaf in leaves):
+                raise NoSelect("its results are not floats")
+            self.made.mixed |= len({kind.dtype for kind in kinds}) > 1
+            self.made.dtypes.append(dtype)
+        self.made.form = first.form
+
+    def _leaf_kind(self, leaf: Leaf, i: int) -> Kind:
+        kind = leaf.kinds[i]
+        ref = leaf.refs[i]
+        if kind is None and isinstance(ref, Const):
+            kind = kind_of(ref.value)
+        if kind is None or kind.shape is not None or kind.dtype not in NUMBERS:
+            raise NoSelect("its results are not numbers")
+        return kind
+
+    # ---- nodes
+
+    def _node(self, node: Node, path: str, names: dict[int, str]) -> list[str]:
+        """Lines of a node and all below it; the expressions of its results."""
+        names = dict(names)
+        for step in node.steps:
+            self._step(step, node, path, names)
+        end = node.end
+        if isinstance(end, Leaf):
+            return [self._result(ref, i, path, names) for i, ref in enumerate(end.refs)]
+        if not isinstance(end, Guard):
+            self._odd(path, "True")
+            return [self._nothing(dtype) for dtype in self.made.dtypes]
+        if end.mode != "truth":
+            raise NoSelect("it takes a path for every value")
+        return self._branches(end, path, names)
+
+    def _branches(self, guard: Guard, path: str, names: dict[int, str]) -> list[str]:
+        self.guards += 1
+        yes, no = f"g{self.guards}", f"h{self.guards}"
+        decision = self._value(guard.ref, names)
+        self.made.lines += [f"{yes} = {self._and(path, decision)}", f"{no} = {self._and(path, f'(not {decision})')}"]
+        found = {}
+        for answer, name in ((True, yes), (False, no)):
+            child = guard.children.get(answer)
+            if child is None:
+                self._odd(name, "True")
+            else:
+                found[answer] = self._node(child, name, names)
+        if len(found) == 1:
+            return next(iter(found.values()))
+        results = []
+        for i, (a, b) in enumerate(zip(found[True], found[False], strict=True)):
+            name = f"r{self.guards}_{i}_{yes}"
+            self.made.lines.append(f"{name} = {a} if {yes} else {b}")
+            results.append(name)
+        return results
+
+    def _and(self, path: str, decision: str) -> str:
+        return decision if path == "True" else f"{path} & {decision}"
+
+    def _odd(self, path: str, condition: str) -> None:
+        self.made.lines.append(f"odd = odd | ({self._and(path, f'({condition})')})")
+
+    def _nothing(self, dtype: np.dtype[Any]) -> str:
+        return self._constant(dtype.type(0))
+
+    def _result(self, ref: Ref, i: int, path: str, names: dict[int, str]) -> str:
+        dtype = self.made.dtypes[i]
+        value = self._value(ref, names)
+        if isinstance(ref, int) and ref in self.blurred:
+            size = self.kinds[ref].dtype.itemsize
+            self._odd(path, f"e_{value} > {CLOSE[size]} * abs({value}) + 1e-300")
+        if isinstance(ref, int) and ref >= 0 and self._warns(ref):
+            self._odd(path, f"(not isfinite({value})) & (not ({self.nan}))")
+        return self._as(value, dtype)
+
+    # ---- steps
+
+    def _step(self, step: Step, node: Node, path: str, names: dict[int, str]) -> None:
+        op, kind = step.op, step.kind
+        if op is None:
+            self._uniform(step, names)
+            return
+        if kind is None or kind.shape is not None or kind.dtype not in FLOATS_AND_BOOL:
+            raise NoSelect(f"{op.name} does not make a float")
+        self.values += 1
+        out = f"w{self.values}"
+        self.kinds[step.out] = kind
+        self.blurred.discard(step.out)
+        args = [self._value(ref, names) for ref in step.refs]
+        names[step.out] = out
+        text = self._text(op, step, node, self._operands(step, args))
+        self.made.lines.append(f"{out} = {text}")
+        self._check(op, step, args, out, path, node)
+
+    def _operands(self, step: Step, args: list[str]) -> list[str]:
+        """Arguments in the type that NumPy would compute in: Python's numbers are weak, NumPy's are not."""
+        kinds = [self._kind(ref) for ref in step.refs]
+        strong = [kind.dtype for kind in kinds if not kind.python]
+        weak = [kind.dtype.type(0).item() for kind in kinds if kind.python]
+        dtype = np.result_type(*strong, *weak) if strong else np.result_type(*(kind.dtype for kind in kinds))
+        if dtype.kind == "b" and step.kind is not None and step.kind.dtype.kind == "b":
+            return args
+        if dtype.kind not in "f" and step.kind is not None and step.kind.dtype.kind == "f":
+            dtype = step.kind.dtype
+        if dtype.kind == "i" and step.kind is not None and step.kind.dtype.kind == "b":
+            raise NoSelect("it compares ints")
+        if dtype not in FLOATS:
+            raise NoSelect(f"it computes with {dtype}")
+        if step.kind is not None and step.kind.dtype.kind == "f" and dtype != step.kind.dtype:
+            dtype = step.kind.dtype
+        return [self._as(arg, dtype, kind) for arg, kind in zip(args, kinds, strict=True)]
+
+    def _text(self, op: Op, step: Step, node: Node, args: list[str]) -> str:
+        assert step.kind is not None
+        if op.name in MATHS and len(args) in (1, 2):
+            return f"{self._function(op, step, node)}({', '.join(args)})"
+        if op.name in ("pow", "power"):
+            return self._power(step, node, args)
+        spelled = SPELLED.get(op.name)
+        if spelled is None or op.each:
+            raise NoSelect(f"{op.name} is not compiled")
+        if op.name in ("float", "cast"):
+            return self._as(args[0], step.kind.dtype)
+        return spelled.text.format(*args)
+
+    def _function(self, op: Op, step: Step, node: Node) -> str:
+        """A vector function, or C's own where a decision hangs on its last bits."""
+        assert step.kind is not None
+        name = MATHS[op.name]
+        if not self.exact and step.out not in node.firm and step.out not in node.sharp:
+            self.made.close = True
+            self.blurred.add(step.out)
+            return f"vector_{name}"
+        if op.warns or step.kind.dtype.itemsize < 8 or name in ("asinh", "acosh", "atanh", "hypot"):
+            raise NoSelect(f"a decision hangs on the last bits of {op.name}")
+        return f"exact_{name}"
+
+    def _power(self, step: Step, node: Node, args: list[str]) -> str:
+        exponent = step.refs[1]
+        if step.out in node.firm or step.out in node.sharp or self.exact:
+            if step.kind is None or step.kind.dtype.itemsize < 8:
+                raise NoSelect("a decision hangs on the last bits of a power")
+            return f"exact_pow({', '.join(args)})"
+        self.made.close = True
+        self.blurred.add(step.out)
+        if isinstance(exponent, Const) and type(exponent.value) in (int, float) and exponent.value in (2, 3):
+            return " * ".join([args[0]] * int(exponent.value))
+        return f"vector_pow({', '.join(args)})"
+
+    def _check(self, op: Op, step: Step, args: list[str], out: str, path: str, node: Node) -> None:
+        """Mark the lanes that this step is not right for, and keep in mind how far it may be off."""
+        if isinstance(op, Watched) or op.name in ("pow", "power"):
+            fine = " & ".join(f"isfinite({arg})" for arg in args) or "True"
+            self._odd(path, f"(not isfinite({out})) & {fine}")
+        elif op.warns and step.kind is not None and step.kind.dtype.kind == "f" and not self._flows(step.out):
+            self._odd(path, f"(not isfinite({out})) & (not ({self.nan}))")
+        self._spread(op, step, args, out)
+
+    def _spread(self, op: Op, step: Step, args: list[str], out: str) -> None:
+        blurred = [isinstance(ref, int) and ref in self.blurred and ref != step.out for ref in step.refs]
+        if step.kind is None or step.kind.dtype.kind != "f" or not (any(blurred) or step.out in self.blurred):
+            return
+        size = step.kind.dtype.itemsize
+        own = ULP[size] if step.out in self.blurred else ROUND[size]
+        error = f"{own} * abs({out})"
+        if any(blurred):
+            name = MATHS.get(op.name, op.name)
+            if name not in _BLUR:
+                raise NoSelect(f"{op.name} works on what may be off in its last bits")
+            errors = {f"e{i}": f"e_{arg}" if b else "0.0" for i, (arg, b) in enumerate(zip(args, blurred, strict=True))}
+            error += f" + {_BLUR[name].format(*args, out=out, **errors)}"
+        self.blurred.add(step.out)
+        self.made.lines.append(f"e_{out} = {error}")
+
+    def _warns(self, ref: int) -> bool:
+        steps = (step for node in self.tree.nodes() for step in node.steps)
+        return any(step.out == ref and step.op is not None and step.op.warns for step in steps)
+
+    def _flows(self, id: int) -> bool:
+        """Whether every use of a value hands on that it is not finite, so that a result tells."""
+        for node in self.tree.nodes():
+            if isinstance(node.end, Guard) and node.end.ref == id:
+                return False
+            for step in node.steps:
+                if id not in step.refs or step.op is None:
+                    continue
+                spelled = SPELLED.get(step.op.name)
+                if spelled is None or not spelled.flows or not step.op.warns:
+                    return False
+        return True
+
+    # ---- values
+
+    def _uniform(self, step: Step, names: dict[int, str]) -> None:
+        """A step on what all lanes share is done by Python, before the loop."""
+        if step.kind is None or step.kind.shape is not None or step.kind.dtype not in NUMBERS:
+            raise NoSelect("it computes other things than numbers from what it captured")
+        self.kinds[step.out] = step.kind
+        self.shared.add(step.out)
+        self.made.uniform_steps.append(step)
+        names[step.out] = self._share(step.out, step.kind)
+
+    def _share(self, ref: int, kind: Kind) -> str:
+        name = f"c{-ref}" if ref < 0 else f"u{ref}_{len(self.made.uniform_steps)}"
+        if name not in self.made.uniform:
+            self.made.uniform.append(name)
+            self.made.uniform_kinds.append(kind)
+        return name
+
+    def _value(self, ref: Ref, names: dict[int, str]) -> str:
+        if isinstance(ref, Const):
+            self._kind(ref)
+            return self._constant(ref.value)
+        if ref < 0:
+            return self._share(ref, self._kind(ref))
+        return names.get(ref, f"v{ref}")
+
+    def _kind(self, ref: Ref) -> Kind:
+        if isinstance(ref, Const):
+            kind = kind_of(ref.value)
+        elif ref < 0:
+            found = next(c.expected for c in self.tree.captures.values() if c.mode == "input" and c.id == ref)
+            kind = found if isinstance(found, Kind) else None
+        else:
+            kind = self.kinds[ref]
+        if kind is None or kind.dtype not in NUMBERS:
+            raise NoSelect("it computes with other things than numbers")
+        return kind
+
+    def _constant(self, value: Any) -> str:
+        name = f"k{len(self.made.constants)}"
+        self.made.constants[name] = value
+        return name
+
+    def _as(self, value: str, dtype: np.dtype[Any], kind: Kind | None = None) -> str:
+        if kind is not None and kind.dtype == dtype:
+            return value
+        return f"{dtype.name}_({value})"

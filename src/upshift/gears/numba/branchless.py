@@ -1,0 +1,134 @@
+"""A tree in select form in; a kernel that LLVM vectorises out, with vector maths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import from_dtype, njit
+from numba.core import types
+
+from ...columns.forms import Form
+from ...columns.inputs import Lanes
+from ...columns.kinds import Kind
+from ...emit.select import NUMBERS, NoSelect, Select, select_of
+from ...trace import Const, Step, Tree, bind
+from ..express import made_as
+from ..ran import NotCompiled, Ran
+from . import vector
+from .function import as_column, run_stretches
+from .semantics import C_FUNCTIONS, called_as_it_is, register_symbols
+
+
+@dataclass(slots=True)
+class Branchless:
+    """All paths of a tree in one loop."""
+
+    tree: Tree
+    paths: int
+    run: Any
+    """`run(start, stop, left, *columns, *outs, *shared)`: how many lanes are odd."""
+    select: Select
+    form: Form
+    exact: bool
+
+    @property
+    def mixed(self) -> bool:
+        return self.select.mixed
+
+    def over(self, f: Any, shared: dict[str, Any], lanes: Lanes, n: int, threads: int) -> Ran | None:
+        with self.tree.lock:
+            if self.tree.paths != self.paths:
+                return None
+            captured = bind(self.tree, f, shared)
+        uniform = None if captured is None else shared_values(self.select, captured)
+        if uniform is None:
+            return None
+        columns = [as_column(column, kind) for column, kind in zip(lanes.columns, lanes.kinds, strict=True)]
+        outs = [np.empty(n, dtype) for dtype in self.select.dtypes]
+        left = np.empty(n, bool)
+        odd = []
+        run_stretches(
+            lambda span: odd.append(self.run(span.start, span.stop, left, *columns, *outs, *uniform)), n, threads
+        )
+        return Ran(self.form, outs, np.flatnonzero(left) if any(odd) else _NONE, n)
+
+
+_NONE = np.empty(0, np.int64)
+
+
+def shared_values(select: Select, captured: dict[int, Any]) -> list[Any] | None:
+    """What all lanes share, as it is now; None where it is no longer what was traced."""
+    found: dict[str, Any] = {}
+    values: dict[int, Any] = dict(captured)
+    steps = iter(select.uniform_steps)
+    for name, kind in zip(select.uniform, select.uniform_kinds, strict=True):
+        if name.startswith("c"):
+            found[name] = captured[-int(name[1:])]
+            continue
+        value = _once(next(steps), values)
+        if not made_as(value, kind):
+            return None
+        found[name] = value
+    return list(found.values())
+
+
+def _once(step: Step, values: dict[int, Any]) -> Any:
+    args = [ref.value if isinstance(ref, Const) else values[ref] for ref in step.refs]
+    try:
+        values[step.out] = step.fn(*args)
+    except Exception:  # of a pure function of numbers: the plain function will raise it where it matters
+        return None
+    return values[step.out]
+
+
+def prepare(tree: Tree, exact: bool) -> Branchless:
+    """Compile a tree, or say why not."""
+    register_symbols()
+    try:
+        select = select_of(tree, exact)
+    except NoSelect as reason:
+        raise NotCompiled("numba", str(reason)) from None
+    assert select.form is not None
+    space = {
+        **{f"{dtype.name}_": dtype.type for dtype in NUMBERS},
+        **{f"vector_{name}": fn for name, fn in vector.MATHS.items()},
+        **{f"exact_{name}": called_as_it_is(name) for name in C_FUNCTIONS},
+        "sqrt": math.sqrt, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
+        "isinf": math.isinf, "isfinite": math.isfinite, **select.constants,
+    }  # fmt: skip
+    exec(compile(source_of(select, len(tree.kinds)), "<upshift kernel>", "exec"), space)
+    signature = _signature(tree.kinds, select)
+    kernel = njit([signature], nogil=True, error_model="numpy")(space["kernel"])
+    run = kernel.overloads[signature.args].entry_point
+    return Branchless(tree, tree.paths, run, select, select.form, not select.close)
+
+
+def source_of(select: Select, columns: int) -> str:
+    """The loop over lanes."""
+    xs = [f"x{i}" for i in range(columns)]
+    ys = [f"y{i}" for i in range(len(select.results))]
+    checks = any(line.startswith("odd = odd") for line in select.lines)
+    lines = [
+        f"def kernel(start, stop, left, {', '.join([*xs, *ys, *select.uniform])}):",
+        "    count = 0",
+        *[f"    {name} = {name}[start:stop]" for name in ("left", *xs, *ys)],  # so that no index can be negative
+        "    for i in range(len(left)):",
+        *[f"        v{i} = {x}[i]" for i, x in enumerate(xs)],
+        *[f"        {line}" for line in select.lines],
+        *[f"        {y}[i] = {result}" for y, result in zip(ys, select.results, strict=True)],
+        *(["        left[i] = odd", "        count += odd"] if checks else []),
+        "    return count",
+    ]
+    return "\n".join(lines)
+
+
+def _signature(kinds: Sequence[Kind], select: Select) -> Any:
+    columns = [types.Array(from_dtype(kind.dtype), 1, "C", readonly=True) for kind in kinds]
+    outs = [types.Array(from_dtype(dtype), 1, "C") for dtype in select.dtypes]
+    shared = [from_dtype(kind.dtype) for kind in select.uniform_kinds]
+    left = types.Array(types.boolean, 1, "C")
+    return types.int64(types.int64, types.int64, left, *columns, *outs, *shared)
