@@ -1,6 +1,6 @@
 """In: a command line. Out: tables of speeds on the terminal, and on request JSON and the README's table.
 
-python -m benchmarks                          # everything, about 15 minutes
+python -m benchmarks                          # everything, some 20 minutes
 python -m benchmarks --quick                  # under a minute, without TensorFlow
 python -m benchmarks --life                   # the first 1 to 1,000 calls of new functions, in every gear
 python -m benchmarks --cases gcd --sizes 1000 100000 --json gcd.json

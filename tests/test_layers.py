@@ -41,6 +41,7 @@ DOOR = "upshift.gears.frameworks"
 
 # (module, what it imports inside a function): why it may. "*" is an import whose name is computed.
 ALLOWED_LAZY: dict[tuple[str, str], str] = {
+    ("upshift.gears.frameworks", "upshift.gears.numba.branchless"): "Numba takes half a second to load",
     ("upshift.gears.frameworks", "upshift.gears.numba.function"): "Numba takes half a second to load",
     ("upshift.trace.capture", "*"): "runs the import statements of the user's function, as they stand",
     ("upshift.report.bench", "*"): "the benchmarks are a package of their own, in one of two places",

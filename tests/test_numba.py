@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 from functions.table import Row
 from law import check
-from test_law import ROWS, check_all
+from test_law import BATCHING, ROWS, check_all
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 NUMBA_ONLY = ("numba",)
@@ -14,4 +17,19 @@ NUMBA_ONLY = ("numba",)
 
 @pytest.mark.parametrize("row", ROWS)
 def test_not_one_bit_differs(row: Row) -> None:
+    """The function itself: nothing was traced before."""
     check_all(row, lambda data: check(row.f, *data.columns, gears=NUMBA_ONLY, exact=True))
+
+
+@pytest.mark.parametrize("row", BATCHING)
+def test_trees_without_branches(row: Row) -> None:
+    """What the numpy gear has traced, as one loop without branches."""
+    floats = [data for data in row.data if all(map(_is_floats, data.columns))]
+    if floats:
+        check_all(row, lambda data: check(row.f, *data.columns, gears=("numpy", "numba")), tuple(floats))
+
+
+def _is_floats(column: Any) -> bool:
+    if isinstance(column, np.ndarray):
+        return column.dtype.kind == "f" and column.ndim == 1
+    return isinstance(column, list) and all(type(x) is float for x in column)

@@ -161,6 +161,21 @@ def test_the_callers_arrays_do_not_change():
     assert (x == X).all()
 
 
+def test_partials_run_in_every_gear():
+    def line(w, x, b):
+        return w[0] * x + w[1] + b if x > 0 else b
+
+    xs = np.linspace(-1, 1, 50)
+    expected = stack([line(W[0], x, 2.0) for x in xs])
+    for gear in ("loop", "numpy", "numba"):
+        assert compare(expected, up.vmap(line, in_axes=(None, 0, None), gear=gear)(W[0], xs, 2.0)) is None
+    point = lambda p, k: p.left * p.right - k
+    pairs = Pair(xs, xs[::-1])
+    expected = stack([a * b - 3.0 for a, b in zip(xs, xs[::-1])])
+    for gear in ("loop", "numpy"):
+        assert compare(expected, up.vmap(point, in_axes=(0, None), gear=gear)(pairs, 3.0)) is None
+
+
 def test_what_is_shared_may_change_between_calls():
     mapped = up.vmap(lambda w, x: x * w, in_axes=(None, 0))
     xs = np.arange(500.0)
@@ -174,6 +189,14 @@ def test_keywords_are_mapped():
     assert up.vmap(lambda *, k: k + 1)(k=np.arange(3)).tolist() == [1, 2, 3]
     shared = up.vmap(lambda x, k: x * k["a"], in_axes=(None,))(2.0, k={"a": np.arange(3.0)})
     assert shared.tolist() == [0.0, 2.0, 4.0]
+
+
+def test_no_elements():
+    def count(w, x) -> int:
+        return 1
+
+    assert up.vmap(count, in_axes=(None, 0))(2.0, X[:0]).dtype == np.int64
+    assert up.vmap(lambda w, x: 1, in_axes=(None, 0))(2.0, X[:0]).dtype == np.float64
 
 
 def test_axis_size():

@@ -23,7 +23,7 @@ from .gears.numpy import Pace
 from .gears.streams import Streams
 from .plan.explanation import Explanation
 from .plan.explanation import explain as explain_job
-from .plan.memory import MEMORY, QUICK_SECONDS, RENTED_SECONDS, Known, key_of, quick_key
+from .plan.memory import MANY_SECONDS, MEMORY, QUICK_SECONDS, RENTED_SECONDS, Known, key_of, quick_key
 from .plan.shift import batch, run_best, run_in, stacked
 
 GEARS = ("loop", "numpy", "numba")
@@ -70,7 +70,7 @@ def map(
             n = len(xs[0])
             if n <= known.quick:
                 return _quick(f, xs, known)
-            if known.express is not None and not settings().disable:
+            if known.has_express and not settings().disable:
                 result = known.at_express(f, xs)
                 if result is not MISS:
                     return result
@@ -176,12 +176,15 @@ def _quick(f: Any, xs: tuple[Any, ...], known: Known) -> Any:
     began = time.perf_counter()
     results = run_loop(f, [elements_of(x) for x in xs], "raise") if known.of_arrays else run_plain(f, xs)
     took = time.perf_counter() - began
+    known.small += took
     if took > QUICK_SECONDS:
         known.costs.loop_spent += took
         if took > 3 * RENTED_SECONDS:
             known.quick = 0
         else:
             known.set_quick()
+    if known.small > MANY_SECONDS:
+        known.quick = 0
     return stack(results)
 
 

@@ -6,6 +6,7 @@ as source, so that every function has code of its own by which it is remembered,
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -69,15 +70,24 @@ class Partials:
         name = getattr(self.f, "__name__", "")
         name = name if name.isidentifier() else "partial"
         lines = [
-            "def bind(f):",
+            "def bind(f, annotations):",
             f"    def make({', '.join(f's{i}' for i in range(shared))}):",
             f"        def {name}({', '.join(f'v{i}' for i in range(columns)) or '_'}):",
             f"            return {call}",
-            f"        {name}.__wrapped__ = f",
+            f"        {name}.__annotations__ = annotations",
             f"        return {name}",
             "    return make",
         ]
         space: dict[str, Any] = {"assemble": assemble, "__name__": getattr(self.f, "__module__", None) or __name__}
         exec(compile("\n".join(lines), "<upshift partial>", "exec"), space)
-        made: Callable[..., Any] = space["bind"](self.f)
+        made: Callable[..., Any] = space["bind"](self.f, _return_annotation(self.f))
         return made
+
+
+def _return_annotation(f: Callable[..., Any]) -> dict[str, Any]:
+    """What `map` makes of no elements hangs on it. Not the whole signature, which is not the partial's."""
+    try:
+        annotation = inspect.signature(f, eval_str=True).return_annotation
+    except (TypeError, ValueError, NameError):
+        return {}
+    return {} if annotation is inspect.Signature.empty else {"return": annotation}

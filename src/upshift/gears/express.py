@@ -7,8 +7,9 @@ for all lanes. Whatever is not so (a lane on another path, an overflow, a warnin
 
 from __future__ import annotations
 
+import builtins
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..config import settings
 from ..rules.arrays import ArrayOp, flat_results
 from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
 from ..trace import Const, Guard, Leaf, Node, Ref, Tree
-from ..trace.paths import Roots, holds
+from ..trace.paths import Capture, Roots, holds
 from .chunks import CHUNK, CHUNK_BYTES, THREADS_PAY_SECONDS, chunks_of, side_by_side
 from .program import Care, Instruction, program_of
 
@@ -57,7 +58,7 @@ def express_of(tree: Tree) -> Express | None:
     instructions = [i for node in nodes for i in program_of(node, Care.CLOSE)]
     made = {i.out for i in instructions if i.op is not None}
     plain = bool(leaf.refs) and all(isinstance(ref, int) and ref in made for ref in leaf.refs)
-    plain = plain and _is_array_form(leaf.form)
+    plain = plain and is_array_form(leaf.form)
     plain = plain and len(set(leaf.refs)) == len(leaf.refs)  # else two results would share their memory
     plain = plain and not tree.draws
     plain = plain and not any(isinstance(i.op, ArrayOp) and i.op.updates for i in instructions)
@@ -82,9 +83,9 @@ def express_of(tree: Tree) -> Express | None:
     return Express(tree, space["run"], leaf, own=made_here.issuperset(leaf.refs), exact=not writer.blurred)
 
 
-def _is_array_form(form: Form) -> bool:
+def is_array_form(form: Form) -> bool:
     """Whether columns in the place of leaves are already what the user gets back (lists would become an axis)."""
-    return form.cls is None or (form.cls is not list and all(_is_array_form(child) for child in form.children))
+    return form.cls is None or (form.cls is not list and all(is_array_form(child) for child in form.children))
 
 
 def _single_path(tree: Tree) -> list[Node] | None:
@@ -171,14 +172,14 @@ def _spans_of(args: list[Any]) -> Callable[[int, bool], tuple[Any, Any]]:
     return span
 
 
-Binder = Callable[[Any], Any]
+Binder = Callable[..., Any]
 
 
-def binder_of(tree: Tree) -> Binder:
-    """`bind(f)`: the captured inputs in order, or MISS where the tree no longer stands on what it was traced with."""
+def binder_of(captures: Iterable[Capture]) -> Binder:
+    """`bind(f, shared)`: the captured inputs in order, or MISS where one of these is no longer what it was."""
     writer = _Writer()
     inputs = []
-    for capture in tree.captures.values():
+    for capture in captures:
         if len(capture.path) == 1 and capture.mode == "code":
             continue  # the function itself: it was found by its code
         value = _read(writer, capture.path)
@@ -198,6 +199,14 @@ def binder_of(tree: Tree) -> Binder:
                 f"if type(array) is not {writer.name(np.ndarray)} or array.shape != {shape!r}: return MISS",
                 f"if array.dtype != {writer.name(dtype)}: return MISS",
             ]
+        elif capture.mode == "array":
+            inputs.append(f"c{-capture.id}")
+            dtype, ndim = capture.expected
+            writer.lines += [
+                f"c{-capture.id} = array = {value}",
+                f"if type(array) is not {writer.name(np.ndarray)} or array.ndim != {ndim}: return MISS",
+                f"if array.dtype != {writer.name(dtype)}: return MISS",
+            ]
         elif capture.mode == "same":
             writer.lines.append(f"if {value} is not {writer.name(capture.expected)}: return MISS")
         elif capture.mode == "code":
@@ -206,33 +215,36 @@ def binder_of(tree: Tree) -> Binder:
             writer.lines.append(f"if type({value}) is not {writer.name(capture.expected)}: return MISS")
         else:
             known = writer.name(capture)
-            writer.lines.append(f"same, c{-capture.id} = {writer.name(holds)}({known}, {writer.name(Roots)}(f, {{}}))")
+            writer.lines.append(
+                f"same, c{-capture.id} = {writer.name(holds)}({known}, {writer.name(Roots)}(f, shared))"
+            )
             writer.lines.append("if not same: return MISS")
     body = writer.lines or ["pass"]
     source = "\n        ".join(
-        ["def bind(f):\n    try:", *body, f"return ({', '.join(inputs)}{',' if inputs else ''})"]
+        ["def bind(f, shared={}):\n    try:", *body, f"return ({', '.join(inputs)}{',' if inputs else ''})"]
     )
     source += "\n    except (LookupError, AttributeError, TypeError, ValueError):\n        return MISS"
-    space = {**writer.space, "MISS": MISS}
+    space = {**writer.space, "MISS": MISS, "BUILTINS": vars(builtins)}
     exec(compile(source, "<upshift binder>", "exec"), space)
     bind: Binder = space["bind"]
     return bind
 
 
 def _read(writer: _Writer, path: Any) -> str:
-    """An expression that follows a path from the function."""
-    text = "f"
+    """An expression that follows a path from the function, or from a shared keyword."""
+    text = "f" if path[0][0] == "f" else f"shared[{path[0][1]!r}]"
     for way, key in path[1:]:
         if way in _WAYS:
             text = _WAYS[way].format(text, key if isinstance(key, str | int) else writer.name(key))
         else:
             rest = writer.name(path)
-            return f"{writer.name(Roots)}(f, {{}}).read({rest})"
+            return f"{writer.name(Roots)}(f, shared).read({rest})"
     return text
 
 
 _WAYS = {
     "global": "{0}.__globals__[{1!r}]",
+    "global?": "(None if {1!r} in {0}.__globals__ else BUILTINS.get({1!r}))",
     "cell": "{0}.__closure__[{1}].cell_contents",
     "default": "{0}.__defaults__[{1}]",
     "attr": "{0}.{1}",
@@ -252,7 +264,7 @@ class Express:
 
     def __init__(self, tree: Tree, run: Callable[..., Any], leaf: Leaf, own: bool, exact: bool) -> None:
         self.tree, self.paths, self.captures = tree, tree.paths, len(tree.captures)
-        self.run, self.bind = run, binder_of(tree)
+        self.run, self.bind = run, binder_of(tree.captures.values())
         self.dtypes = [kind.dtype for kind in tree.kinds]
         shapes = [kind.lane_shape for kind in tree.kinds]
         self.shapes = shapes if any(shapes) else None
@@ -265,7 +277,7 @@ class Express:
         """Whether results are always made anew, and always exact."""
         self.limits, self.lanes = (0, 0, 0), CHUNK
         self.under: Any = "call"
-        self.misses = self.seen = 0
+        self.misses = self.seen = self.timed = 0
         self.rate = 0.0
         """Seconds for one lane in the last large call, on one thread."""
 

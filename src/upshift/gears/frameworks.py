@@ -8,6 +8,7 @@ from typing import Any
 
 from ..columns.inputs import Lanes
 from ..errors import Refusal
+from ..trace import Tree
 from .ran import NotCompiled, Prepared
 
 
@@ -24,5 +25,17 @@ def prepare_function(f: Any, shared: dict[str, Any], lanes: Lanes, shapes: Seque
 
     try:
         return prepare(f, shared, lanes, shapes)
+    except NotCompiled as reason:
+        return reason.refusal
+
+
+def prepare_tree(tree: Tree, exact: bool) -> Prepared | Refusal:
+    """The numba gear's machine code of a tree without branches, or why there is none."""
+    if not is_installed("numba"):
+        return Refusal("numba", "Numba is not installed", remedy="pip install numba")
+    from .numba.branchless import prepare
+
+    try:
+        return prepare(tree, exact)
     except NotCompiled as reason:
         return reason.refusal

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..columns.forms import Form
-from ..columns.inputs import Lanes
 from ..columns.kinds import Column, Kind
 from ..columns.outputs import Numbers, Placed, piece_of
 from ..errors import Refusal
@@ -66,5 +65,13 @@ class Prepared(Protocol):
     def mixed(self) -> bool:
         """Whether a result may be an int for one element and a float for another, which machine code stores alike."""
 
-    def over(self, f: Any, shared: dict[str, Any], lanes: Lanes, n: int, threads: int) -> Ran | None:
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        """Of the elements that it runs on."""
+
+    @property
+    def form(self) -> Form:
+        """Of its results."""
+
+    def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         """All lanes; None where it no longer stands on what the function captured."""

@@ -83,6 +83,7 @@ class Costs:
     loop_spent: float = 0.0
     invested: float = 0.0
     batched: Line = field(default_factory=Line)
+    machine: Line = field(default_factory=Line)
     dear: int = 0
 
     def add_batched(self, n: int, seconds: float, invested: bool) -> None:
@@ -120,12 +121,12 @@ class Costs:
         """Seconds for one element when batched, before anything was measured."""
         return max(self.loop_rate / GAIN, self.loop_rate - OVERHEAD if function.of_arrays else 0.0)
 
-    def loop_below(self) -> int:
-        """The size up to which the loop is the better choice, as far as was measured."""
-        if not self.batched.seen or not self.loop_rate:
+    def loop_below(self, line: Line) -> int:
+        """The size up to which the loop is a better choice than a gear, as far as was measured."""
+        if not line.seen or not self.loop_rate:
             return 0
-        fixed, rate = self.batched.shape(self.loop_rate)
-        most = max(round(n) for n, _ in self.batched.seen.values())
+        fixed, rate = line.shape(self.loop_rate)
+        most = max(round(n) for n, _ in line.seen.values())
         return most if rate >= 0.9 * self.loop_rate else min(most, int(fixed / (self.loop_rate - rate)))
 
     def batched_seconds(self, n: int) -> float | None:

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import logging
+import random
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..columns.forms import flatten
-from ..columns.inputs import Group, Lanes
+from ..columns.inputs import Group, Lanes, elements_of
 from ..columns.kinds import Kind
 from ..config import settings
 from ..errors import Refusal
-from ..gears.frameworks import prepare_function
+from ..gears.express import MISS, is_array_form
+from ..gears.frameworks import prepare_function, prepare_tree
 from ..gears.job import Job
 from ..gears.ran import Prepared, Ran
+from ..trace import Tree
 from ..verify import check_columns, sample
 from .batched import Batched
 
 log = logging.getLogger("upshift")
 Row = Callable[[int], tuple[Any, ...]]
 MOST_VARIANTS = 4
+SPOT_CHECK = 200
+"""Of so many calls by trusted machine code, one element of one is compared with the plain function."""
+_SPOTS = random.Random(1)  # our own: the user's random state is never touched
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Machine:
     """Machine code of a function, and what its results are to the plain function."""
 
@@ -37,81 +44,103 @@ class Machines:
 
     ready: dict[Any, list[Machine]] = field(default_factory=dict)
     refused: dict[Any, Refusal] = field(default_factory=dict)
-
-    def of(self, lanes: Lanes) -> list[Machine]:
-        return self.ready.setdefault(_key(lanes), [])
+    seconds: float = 0.0
+    """What compilations have cost so far."""
 
     def why_not(self, job: Job) -> Refusal | None:
         """Why a job cannot be run, as far as is known."""
         for group in job.groups():
-            if group.lanes is not None and _key(group.lanes) in self.refused:
-                return self.refused[_key(group.lanes)]
+            if group.lanes is not None and _key(group.lanes, job) in self.refused:
+                return self.refused[_key(group.lanes, job)]
         return None
 
     def is_ready(self, job: Job) -> bool:
-        return any(group.lanes is not None and self.ready.get(_key(group.lanes)) for group in job.groups())
+        return any(group.lanes is not None and self.ready.get(_key(group.lanes, job)) for group in job.groups())
+
+    def drop(self, machine: Machine, reason: str) -> None:
+        """Machine code that was seen to differ from the plain function."""
+        log.warning("upshift: results of the numba gear are not used: %s", reason)
+        for key, variants in self.ready.items():
+            if machine in variants:
+                variants.remove(machine)
+                self.refused[key] = Refusal("numba", f"its result is not the loop's: {reason}")
 
 
-def _key(lanes: Lanes) -> Any:
-    return lanes.form, lanes.kinds
+def _key(lanes: Lanes, job: Job) -> Any:
+    return lanes.form, lanes.kinds, job.exact
 
 
-def run_machine(job: Job, machines: Machines, threads: int) -> Batched | Refusal:
-    """All groups of a job by machine code; a refusal where one cannot be."""
+def run_machine(job: Job, machines: Machines, trees: Callable[[Lanes], Tree | None]) -> Batched | Refusal:
+    """All groups of a job by machine code; a refusal where one cannot be. `trees`: what the numpy gear has traced."""
     made = Batched()
     for group in job.groups():
-        refused = (
-            Refusal("numba", group.reason) if group.lanes is None else _run_group(job, group, machines, threads, made)
-        )
+        refused: Refusal | None = Refusal("numba", group.reason)
+        if group.lanes is not None:
+            refused = _run_group(job, group, machines, trees, made)
         if refused is None:
             continue
         if group.lanes is not None or group.index is None:
             return refused
         made.left.append(group.index)
-    return made if made.pieces or made.left else Refusal("numba", "there is nothing to compile")
+    return made
 
 
-def _run_group(job: Job, group: Group, machines: Machines, threads: int, made: Batched) -> Refusal | None:
+def _run_group(
+    job: Job, group: Group, machines: Machines, trees: Callable[[Lanes], Tree | None], made: Batched
+) -> Refusal | None:
     lanes, index = group.lanes, group.index
     assert lanes is not None
+    key = _key(lanes, job)
     n = job.n if index is None else len(index)
 
     def row(i: int) -> tuple[Any, ...]:
         return job.row(i if index is None else int(index[i]))
 
-    if _key(lanes) in machines.refused:
-        return machines.refused[_key(lanes)]
-    machine, ran = _ran(job, lanes, machines, row, n, threads)
+    if key in machines.refused:
+        return machines.refused[key]
+    machine, ran = _ran(job, lanes, machines, row, n, trees)
     if isinstance(machine, Refusal):
-        machines.refused[_key(lanes)] = machine
+        machines.refused[key] = machine
         return machine
     assert ran is not None
     made.invested |= machine.kinds is None
-    reason = _trust(machines, machine, ran, job, row, lanes)
-    if reason is not None:
-        return reason
+    refused = _trust(machines, machine, ran, job, row, lanes)
+    if refused is not None:
+        return refused
     assert machine.kinds is not None
     made.add(ran.pieces(machine.kinds), [ran.left] if len(ran.left) else [], index)
     return None
 
 
 def _ran(
-    job: Job, lanes: Lanes, machines: Machines, row: Row, n: int, threads: int
+    job: Job, lanes: Lanes, machines: Machines, row: Row, n: int, trees: Callable[[Lanes], Tree | None]
 ) -> tuple[Machine | Refusal, Ran | None]:
     """The machine code that stands on what the function captures now, and what it made; compiled where none does."""
-    variants = machines.of(lanes)
+    variants = machines.ready.setdefault(_key(lanes, job), [])
+    threads = settings().num_threads
     for machine in variants:
-        ran = machine.prepared.over(job.f, job.shared, lanes, n, threads)
+        ran = machine.prepared.over(job.f, job.shared, lanes.columns, n, threads)
         if ran is not None:
             return machine, ran
-    prepared = prepare_function(job.f, job.shared, lanes, _shapes(job, row, n))
+    began = time.perf_counter()
+    prepared = _prepare(job, lanes, row, n, trees(lanes) if len(variants) < MOST_VARIANTS else None)
+    machines.seconds += time.perf_counter() - began
     if isinstance(prepared, Refusal):
         return prepared, None
     machine = Machine(prepared)
     variants.insert(0, machine)
     del variants[MOST_VARIANTS:]
-    ran = prepared.over(job.f, job.shared, lanes, n, threads)
+    ran = prepared.over(job.f, job.shared, lanes.columns, n, threads)
     return (machine, ran) if ran is not None else (Refusal("numba", "what it captured changes while it runs"), None)
+
+
+def _prepare(job: Job, lanes: Lanes, row: Row, n: int, tree: Tree | None) -> Prepared | Refusal:
+    """The tree without branches, which runs on many lanes at once, or else the function itself."""
+    if tree is not None and tree.root is not None:
+        prepared = prepare_tree(tree, job.exact)
+        if not isinstance(prepared, Refusal):
+            return prepared
+    return prepare_function(job.f, job.shared, lanes, _shapes(job, row, n))
 
 
 def _shapes(job: Job, row: Row, n: int) -> list[Any]:
@@ -126,19 +155,71 @@ def _shapes(job: Job, row: Row, n: int) -> list[Any]:
 
 def _trust(machines: Machines, machine: Machine, ran: Ran, job: Job, row: Row, lanes: Lanes) -> Refusal | None:
     """New machine code is compared with the plain function; what may be an int here and a float there, every time."""
-    if machine.kinds is not None and not machine.prepared.mixed:
+    prepared = machine.prepared
+    if machine.kinds is not None and not prepared.mixed:
         return None
     kept = ran.some_kept()
     if not kept:
         return Refusal("numba", "every element of this batch is the plain function's")
-    verify = settings().verify or machine.prepared.mixed
-    named = sorted({*sample(lanes, ran.n), *kept}) if verify else kept[:1]
-    found = check_columns(ran, machine.prepared.exact, job.call, row, named)
+    found: tuple[Kind, ...] | str = "not looked at"
+    if machine.kinds is not None or not settings().verify:
+        found = check_columns(ran, prepared.exact, job.call, row, kept[:1])
     if isinstance(found, str):
-        refusal = Refusal("numba", f"its result is not the loop's: {found}")
-        if not machine.prepared.mixed:
-            log.warning("upshift: results of the numba gear are not used: %s", found)
-            machines.refused[_key(lanes)] = refusal
-        return refusal
-    machine.kinds = found
-    return None
+        found = check_columns(ran, prepared.exact, job.call, row, sorted({*sample(lanes, ran.n), *kept}))
+    if not isinstance(found, str):
+        machine.kinds = found
+        return None
+    if not prepared.mixed:
+        machines.drop(machine, found)
+    return Refusal("numba", f"its result is not the loop's: {found}")
+
+
+class Swift:
+    """Trusted machine code on plain arrays, with nothing left to decide."""
+
+    def __init__(self, machines: Machines, machine: Machine) -> None:
+        self.machines, self.machine, self.prepared = machines, machine, machine.prepared
+        self.dtypes = [kind.dtype for kind in machine.prepared.kinds]
+        shapes = [kind.lane_shape for kind in machine.prepared.kinds]
+        self.shapes = shapes if any(shapes) else None
+        self.misses = self.calls = self.timed = 0
+
+    def fits(self, columns: tuple[Any, ...]) -> bool:
+        return [column.shape[1:] for column in columns] == self.shapes
+
+    def over(self, f: Any, columns: tuple[Any, ...]) -> Any:
+        """The result for these arrays, or MISS."""
+        n = len(columns[0])
+        ran = self.prepared.over(f, {}, columns, n, settings().num_threads)
+        if ran is None or len(ran.left):
+            self.misses += ran is None
+            return MISS
+        self.calls += 1
+        if self.calls % SPOT_CHECK == 0 and not self._is_right(f, columns, ran):
+            return MISS
+        outs = ran.outs
+        return outs[0] if ran.form.cls is None else ran.form.build(iter(outs))
+
+    def _is_right(self, f: Any, columns: tuple[Any, ...], ran: Ran) -> bool:
+        """One element, compared with the plain function; a difference is the end of this machine code."""
+        i = _SPOTS.randrange(ran.n)
+        elements = [elements_of(column) for column in columns]
+        found = check_columns(ran, self.prepared.exact, f, lambda i: tuple(e[i] for e in elements), [i])
+        if isinstance(found, str):
+            self.machines.drop(self.machine, found)
+            self.misses = 1 << 30
+        return not isinstance(found, str)
+
+
+def swift_of(machines: Machines, job: Job) -> Swift | None:
+    """The shortest way to run more jobs like this one."""
+    group = job.groups()[0]
+    if len(job.groups()) != 1 or group.lanes is None or job.shared or job.exact:
+        return None
+    variants = machines.ready.get(_key(group.lanes, job))
+    if not variants or variants[0].kinds is None or variants[0].prepared.mixed:
+        return None
+    machine = variants[0]
+    if any(child.cls is not None for child in group.lanes.form.children) or not is_array_form(machine.prepared.form):
+        return None
+    return Swift(machines, machine)

@@ -19,8 +19,9 @@ from ..errors import Refusal
 from ..gears.express import MISS, Express, express_of
 from ..gears.program import Care
 from ..trace import Tree, bind
+from .choice import review_after
 from .costs import ENTRY, PER_BRANCH, SETUP, SETUP_OF_ARRAYS, Costs, Line
-from .machine import Machines
+from .machine import Machines, Swift
 
 MOST_FUNCTIONS = 1024
 MOST_TREES = 4
@@ -30,6 +31,9 @@ TIMED = 12
 """Express calls whose time is taken."""
 QUICK_SECONDS = 30e-6
 """Calls that the loop finishes within this are the loop's: no gear could start faster."""
+INFINITE = float("inf")
+MANY_SECONDS = 0.5
+"""Small calls that have cost as much as this together are worth a thought about machine code."""
 RENTED_SECONDS = 120e-6
 """So are calls within this, as long as all of them together have not cost what a trace would."""
 
@@ -51,7 +55,16 @@ class Known:
     express: Express | None = None
     machines: Machines = field(default_factory=Machines)
     walks: int = 0
-    timed: int = 0
+    swift: Swift | None = None
+    better: dict[int, bool] = field(default_factory=dict)
+    """By size: whether machine code is faster than a batch by NumPy."""
+    regret: float = 0.0
+    """Seconds that lower gears have cost more than machine code would have."""
+    small: float = 0.0
+    """Seconds that small calls have taken since machine code was last considered."""
+    reviewed: float = INFINITE
+    until_review: float = INFINITE
+    """Elements that may go by express before machine code is considered again; below zero, that is due."""
 
     @functools.cached_property
     def setup(self) -> float:
@@ -98,13 +111,30 @@ class Known:
             self.express = express_of(trees[0])
             if self.express is not None:
                 self.costs.batched = Line()
-                self.timed = 0
+
+    @property
+    def has_express(self) -> bool:
+        return self.express is not None or self.swift is not None
+
+    def review(self, after: float) -> None:
+        """Consider machine code again after so many elements."""
+        self.until_review = self.reviewed = after
+
+    def traced(self) -> Tree | None:
+        """The tree that the numpy gear used last, where there is one for all elements."""
+        trees = [variants[0] for variants in self.trees.values() if variants]
+        return trees[0] if len(trees) == 1 and trees[0].trusted else None
+
+    def tree_of(self, lanes: Lanes) -> Tree | None:
+        """What the numpy gear has traced of these lanes."""
+        variants = self.trees.get(lanes.signature)
+        return variants[0] if variants and variants[0].trusted else None
 
     def at_express(self, f: Any, columns: tuple[Any, ...]) -> Any:
         """The result at express speed, or MISS."""
-        express = self.express
-        if express is None or express.misses > 3:
-            self.express = None
+        n = len(columns[0])
+        express = self._express_for(n)
+        if express is None:
             return MISS
         try:
             if [column.dtype for column in columns] != express.dtypes:
@@ -113,23 +143,49 @@ class Known:
                 return MISS
         except AttributeError:  # a list
             return MISS
-        if self.timed >= TIMED:
+        if express.timed >= TIMED:
+            if express is self.express:
+                self.until_review -= n
+                if self.until_review < 0:
+                    return MISS
             return express.over(f, columns)
         began = time.perf_counter()
         result = express.over(f, columns)
         if result is not MISS:
-            self.timed += 1
-            self.costs.batched.add(len(columns[0]), time.perf_counter() - began)
+            express.timed += 1
+            line = self.costs.batched if express is self.express else self.costs.machine
+            line.add(n, time.perf_counter() - began)
+            self.better.clear()
             self.set_quick()
+            if express.timed == TIMED and express is self.express:
+                self.review(review_after(self))
         return result
+
+    def _express_for(self, n: int) -> Any:
+        """The shortest way for so many elements: a batch by NumPy, or machine code."""
+        if self.express is not None and self.express.misses > 3:
+            self.express = None
+        if self.swift is not None and self.swift.misses > 3:
+            self.swift = None
+        if self.swift is None or self.express is None:
+            return self.swift or self.express
+        bucket = n.bit_length()
+        swift = self.better.get(bucket)
+        if swift is None:
+            machine = self.costs.machine.predict(n, self.costs.loop_rate)
+            batched = self.costs.batched.predict(n, self.costs.loop_rate)
+            swift = self.better[bucket] = machine is None or batched is None or machine <= batched
+        return self.swift if swift else self.express
 
     def set_quick(self) -> None:
         """Up to which size the next calls go straight to the loop."""
         rate, costs = self.costs.loop_rate, self.costs
-        if rate:
-            renting = not costs.batched.seen and costs.loop_spent - costs.invested < self.setup
-            by_time = int((RENTED_SECONDS if renting else QUICK_SECONDS) / rate)
-            self.quick = max(by_time, self.costs.loop_below()) if self.costs.batched.seen else by_time
+        if not rate:
+            return
+        lines = [line for line in (costs.batched, costs.machine) if line.seen]
+        renting = not lines and costs.loop_spent - costs.invested < self.setup
+        by_time = int((RENTED_SECONDS if renting else QUICK_SECONDS) / rate)
+        self.quick = max(by_time, min(costs.loop_below(line) for line in lines)) if lines else by_time
 
 
 class Memory:

@@ -21,8 +21,9 @@ from ..gears.program import Care
 from ..trace import Tree, bind
 from ..verify import check, sample
 from .batched import Batched
+from .choice import compile_seconds, compiling_pays, machine_is_best, machine_rate, review_after
 from .costs import FIXED, SETUP
-from .machine import run_machine
+from .machine import run_machine, swift_of
 from .memory import Known
 
 log = logging.getLogger("upshift")
@@ -33,7 +34,7 @@ def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
     if gear == "loop":
         return stacked(run_loop(job.call, job.columns, on_error), on_error)
     if gear == "numba":
-        made = run_machine(job, known.machines, settings().num_threads)
+        made = run_machine(job, known.machines, known.tree_of)
     else:
         made = batch(job, known, Pace(FORCED, FORCED_SECONDS))
     if isinstance(made, Refusal):
@@ -43,29 +44,89 @@ def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
 
 def run_best(job: Job, known: Known, on_error: OnError) -> Any:
     """The job in the gear that is expected to be fastest; a new function starts in the loop."""
-    if known.trees and (known.express is not None or batch_pays(job, known)):
-        began = time.perf_counter()
-        made = batch(job, known, _pace(known, job.n))
-        if isinstance(made, Batched):
-            result = conclude(job.n, [_plain(job, made, on_error)], made.pieces, on_error == "skip")
-            known.costs.add_batched(job.n, time.perf_counter() - began, made.invested)
-            known.walked()
-            known.set_quick()
-            return result
-    results = _prefix(job, known, on_error)
-    if len(results) < job.n:
-        result = _rest(job, known, on_error, results)
-    else:
-        began = time.perf_counter()
-        result = stacked(results, on_error)
-        if known.of_arrays:
-            known.costs.add_stack(job.n, time.perf_counter() - began)
+    result = NOT_DONE
+    if on_error == "raise" and _machine_pays(job, known):
+        result = _by_machine(job, known, on_error, [])
+    if result is NOT_DONE and known.trees and (known.express is not None or batch_pays(job, known)):
+        result = _by_batch(job, known, on_error)
+    if result is NOT_DONE:
+        result = _climb(job, known, on_error)
     known.set_quick()
     return result
 
 
+NOT_DONE = object()
+"""What a gear gives that refused."""
+
+
+def _by_batch(job: Job, known: Known, on_error: OnError) -> Any:
+    """The whole job by a tree that is known."""
+    began = time.perf_counter()
+    made = batch(job, known, _pace(known, job.n))
+    if isinstance(made, Refusal):
+        return NOT_DONE
+    _left_to_machine(job, known, on_error, made)
+    result = conclude(job.n, [_plain(job, made, on_error)], made.pieces, on_error == "skip")
+    seconds = time.perf_counter() - began
+    known.costs.add_batched(job.n, seconds, made.invested)
+    known.walked()
+    _regret(job.n, seconds, known)
+    return result
+
+
+def _climb(job: Job, known: Known, on_error: OnError) -> Any:
+    """A new function: the loop first, until a higher gear is expected to pay for the rest."""
+    results: list[Any] = []
+    while True:
+        gear = _loop_until(job, known, on_error, results)
+        if gear is None:
+            began = time.perf_counter()
+            result = stacked(results, on_error)
+            if known.of_arrays:
+                known.costs.add_stack(job.n, time.perf_counter() - began)
+            _regret(job.n, known.costs.loop_rate * job.n, known)
+            return result
+        rest = _rest if gear == "numpy" else _by_machine
+        result = rest(job, known, on_error, results)
+        if result is not NOT_DONE:
+            return result
+
+
+def _loop_until(job: Job, known: Known, on_error: OnError, results: list[Any]) -> str | None:
+    """More results of the plain loop, up to the element from which on a gear is expected to pay; None at the end."""
+    if job.n <= 2 * FEW:
+        results += _timed_loop(job, known, on_error, 0)
+        return None
+    if not results:
+        results += _timed_loop(job.part(0, FEW), known, on_error, 0)
+    while len(results) < job.n:
+        done, left = len(results), job.n - len(results)
+        costs = known.costs
+        enough = left * costs.loop_rate < SETUP and costs.loop_spent < SETUP
+        if not enough and done > FEW:
+            if _may_batch(job, known) and costs.worth_tracing(left, known):
+                return "numpy"
+            if on_error == "raise" and left * costs.loop_rate > WORTH_A_THOUGHT and _compiling_pays(job, left, known):
+                return "numba"
+        block = left if enough else max(done, int(20e-6 / max(costs.loop_rate, 1e-9)))
+        if block * costs.loop_rate > WORTH_A_THOUGHT:
+            block = max(int(WORTH_A_THOUGHT / costs.loop_rate), 1)
+        results += _timed_loop(job.part(done, done + block), known, on_error, done)
+    return None
+
+
+WORTH_A_THOUGHT = 0.1
+"""Seconds of the loop after which compiling is considered again."""
+
+
+def _may_batch(job: Job, known: Known) -> bool:
+    if known.refusal is not None and job.n < known.retry_above:
+        return False
+    return not known.costs.batched.seen or batch_pays(job, known)
+
+
 def _rest(job: Job, known: Known, on_error: OnError, results: list[Any]) -> Any:
-    """What the loop has not done yet: batched, or by the loop after all."""
+    """What the loop has not done yet, batched; NOT_DONE where that is refused."""
     done = len(results)
     joined = done > 0.05 * job.n  # a few results made twice cost less than joining them
     known.costs.invested += known.setup
@@ -80,12 +141,89 @@ def _rest(job: Job, known: Known, on_error: OnError, results: list[Any]) -> Any:
         made = batch(rest, known, _pace(known, rest.n))
     if isinstance(made, Refusal):
         known.refusal, known.retry_above = made, 8 * job.n
-        return stacked(results + _timed_loop(job.part(done), known, on_error, done), on_error)
+        return NOT_DONE
+    _left_to_machine(rest, known, on_error, made)
+    return _joined(job, rest, made, on_error, results, joined)
+
+
+def _joined(job: Job, rest: Job, made: Batched, on_error: OnError, results: list[Any], joined: bool) -> Any:
+    """Results of the loop for the first rows, and what a gear made of the rest, or of all."""
+    done = len(results)
     lanes, plain = _plain(rest, made, on_error, () if joined else results)
     if not joined:
         return conclude(job.n, [(lanes, plain)], made.pieces, on_error == "skip")
     pieces = [(_moved(at, done), piece) for at, piece in made.pieces]
     return conclude(job.n, [(slice(0, done), results), (_moved(lanes, done), plain)], pieces, on_error == "skip")
+
+
+# ---- machine code
+
+
+def _machine_pays(job: Job, known: Known) -> bool:
+    if not known.costs.loop_rate or known.draws:
+        return False
+    if known.machines.is_ready(job):
+        return machine_is_best(job, known)
+    lower = known.costs.loop_rate * job.n
+    known.regret, known.small = known.regret + known.small, 0.0
+    if known.until_review < 0 < known.reviewed:
+        known.regret = max(known.regret, compile_seconds())  # so many went by express that it would have paid
+    batched = known.costs.batched_seconds(job.n)
+    if batched is None and known.trees:
+        batched = 2 * FIXED + job.n * known.costs.expected_rate(known)
+    return _compiling_pays(job, job.n, known, lower if batched is None else min(lower, batched))
+
+
+def _compiling_pays(job: Job, n: int, known: Known, lower: float | None = None) -> bool:
+    if known.machines.seconds and known.machines.why_not(job) is not None:
+        return False
+    if lower is None:
+        lower = n * known.costs.loop_rate
+        known.regret = max(known.regret, known.costs.loop_spent)
+    pays = compiling_pays(n, lower, known)
+    known.review(review_after(known))
+    return pays
+
+
+def _by_machine(job: Job, known: Known, on_error: OnError, results: list[Any]) -> Any:
+    """What is not done yet, by machine code; NOT_DONE where that is refused."""
+    began = time.perf_counter()
+    joined = len(results) > 0.05 * job.n
+    rest = job.part(len(results)) if joined else job
+    made = run_machine(rest, known.machines, known.tree_of)
+    if isinstance(made, Refusal):
+        return NOT_DONE
+    result = _joined(job, rest, made, on_error, results, joined)
+    if not made.invested:
+        known.costs.machine.add(rest.n, time.perf_counter() - began)
+    if known.swift is None:
+        known.swift = swift_of(known.machines, job)
+    return result
+
+
+def _left_to_machine(job: Job, known: Known, on_error: OnError, made: Batched) -> None:
+    """What the numpy gear has left, by machine code where so much is left that this pays."""
+    count = sum(map(len, made.left))
+    if on_error != "raise" or count * known.costs.loop_rate < WORTH_A_THOUGHT:
+        return
+    if not known.machines.is_ready(job) and not _compiling_pays(job, count, known):
+        return
+    lanes = np.sort(np.concatenate(made.left))
+    rows = Job(job.f, [take(column, lanes) for column in job.columns], job.shared, count, job.exact)
+    done = run_machine(rows, known.machines, lambda _: None)
+    if isinstance(done, Refusal):
+        return
+    made.left.clear()
+    made.add(done.pieces, done.left, lanes)
+    if known.swift is None:
+        known.swift = swift_of(known.machines, job)
+
+
+def _regret(n: int, seconds: float, known: Known) -> None:
+    """Keep in mind what machine code would have saved."""
+    if seconds > WORTH_A_THOUGHT * 1e-3:
+        known.regret += max(seconds - FIXED - n * machine_rate(known), 0.0)
+        known.review(review_after(known))
 
 
 def stacked(results: list[Any], on_error: OnError) -> Any:
@@ -104,23 +242,6 @@ def _pace(known: Known, n: int) -> Pace:
     """Tracing may cost a small part of what the loop would: when it fails, little is lost."""
     rate = known.costs.loop_rate
     return Pace(rate, max((0.3 if known.sure else 0.06) * n * rate, 0.4 * known.setup))
-
-
-def _prefix(job: Job, known: Known, on_error: OnError) -> list[Any]:
-    """Results of the plain loop, up to the element from which on a trace is expected to pay."""
-    costs = known.costs
-    refused = known.refusal is not None and job.n < known.retry_above
-    if job.n <= 2 * FEW or refused or (costs.batched.seen and not batch_pays(job, known)):
-        return _timed_loop(job, known, on_error, 0)
-    results = _timed_loop(job.part(0, FEW), known, on_error, 0)
-    while len(results) < job.n:
-        done, left = len(results), job.n - len(results)
-        enough = left * costs.loop_rate < SETUP and costs.loop_spent < SETUP
-        if not enough and done > FEW and costs.worth_tracing(left, known):
-            break
-        block = left if enough else max(done, int(20e-6 / max(costs.loop_rate, 1e-9)))
-        results += _timed_loop(job.part(done, done + block), known, on_error, done)
-    return results
 
 
 FORCED = 1e9

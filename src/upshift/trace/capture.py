@@ -17,7 +17,6 @@ import functools
 import random
 import re
 import types
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -30,20 +29,9 @@ from .held import Copied, CopiedABC, HeldDict, HeldList, HeldSet, contents_of
 from .lane import Lane
 from .modules import HeldModule, Standin, acting, is_left_alone, is_opaque
 from .names import Names, user_line
-from .paths import Path, frozen
+from .paths import Capture, Path, frozen
 from .record import Trace
 from .standins import CALLED, IDENTITY, standin_for
-
-
-@dataclass(frozen=True, slots=True)
-class Capture:
-    """Something a trace read besides its element: where it is found, what it must be, and its id if it is an input."""
-
-    path: Path
-    mode: str
-    expected: Any
-    id: int = 0
-
 
 PLAIN = (str, bytes, type(None), type(Ellipsis), type(NotImplemented), complex, enum.Enum, re.Pattern, np.dtype,
          decimal.Decimal, fractions.Fraction, slice, range)  # fmt: skip

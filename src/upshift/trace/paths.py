@@ -9,6 +9,7 @@ import enum
 import fractions
 import re
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,24 @@ from ..columns.kinds import fits_int64, kind_of
 
 Path = tuple[tuple[str, Any], ...]
 """Steps from a root (the function, or a shared keyword) to something it captured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """Something a function reads besides its element: where it is found, what it must be, and its id if it is an input.
+
+    `input`: a number of a kind, or an array of a dtype and shape. `array`: one of a dtype and so many axes, an input
+    as well. All others are built on: `same` (the very object), `code`, `type`, `shape`, `frozen` (an equal value).
+    """
+
+    path: Path
+    mode: str
+    expected: Any
+    id: int = 0
+
+    @property
+    def is_input(self) -> bool:
+        return self.mode in ("input", "array")
 
 
 class Roots:
@@ -93,7 +112,7 @@ def frozen(value: Any) -> Any:
     raise TypeError(f"not plain: {cls.__name__}")
 
 
-def holds(capture: Any, roots: Roots) -> tuple[bool, Any]:
+def holds(capture: Capture, roots: Roots) -> tuple[bool, Any]:
     """Whether a capture is still what the tree was traced for, and its value now."""
     try:
         value = roots.read(capture.path)
@@ -102,6 +121,8 @@ def holds(capture: Any, roots: Roots) -> tuple[bool, Any]:
     mode, expected = capture.mode, capture.expected
     if mode == "input":
         return _is_kind(value, expected), value
+    if mode == "array":
+        return type(value) is np.ndarray and (value.dtype, value.ndim) == expected, value
     if mode == "same":
         return value is expected, value
     if mode == "code":

@@ -12,14 +12,13 @@ from numba import from_dtype, njit
 from numba.core import types
 
 from ...columns.forms import Form
-from ...columns.inputs import Lanes
 from ...columns.kinds import Kind
 from ...emit.select import NUMBERS, NoSelect, Select, select_of
-from ...trace import Const, Step, Tree, bind
-from ..express import made_as
+from ...trace import Const, Step, Tree
+from ..express import MISS, Binder, binder_of, made_as
 from ..ran import NotCompiled, Ran
 from . import vector
-from .function import as_column, run_stretches
+from .function import NONE_LEFT, Stretches, as_numbers
 from .semantics import C_FUNCTIONS, called_as_it_is, register_symbols
 
 
@@ -34,30 +33,41 @@ class Branchless:
     select: Select
     form: Form
     exact: bool
+    bind: Binder
+    inputs: tuple[int, ...]
+    """Ids of what `bind` gives."""
+    stretches: Stretches
 
     @property
     def mixed(self) -> bool:
         return self.select.mixed
 
-    def over(self, f: Any, shared: dict[str, Any], lanes: Lanes, n: int, threads: int) -> Ran | None:
-        with self.tree.lock:
-            if self.tree.paths != self.paths:
-                return None
-            captured = bind(self.tree, f, shared)
-        uniform = None if captured is None else shared_values(self.select, captured)
-        if uniform is None:
+    @property
+    def kinds(self) -> Sequence[Kind]:
+        return self.tree.kinds
+
+    def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
+        captured: Any = self.bind(f, shared) if self.tree.paths == self.paths else MISS
+        if captured is MISS:
             return None
-        columns = [as_column(column, kind) for column, kind in zip(lanes.columns, lanes.kinds, strict=True)]
+        uniform: Any = ()
+        if self.select.uniform:
+            uniform = shared_values(self.select, dict(zip(self.inputs, captured, strict=True)))
+            if uniform is None:
+                return None
+        columns = [as_numbers(column) for column in columns]
         outs = [np.empty(n, dtype) for dtype in self.select.dtypes]
         left = np.empty(n, bool)
-        odd = []
-        run_stretches(
-            lambda span: odd.append(self.run(span.start, span.stop, left, *columns, *outs, *uniform)), n, threads
-        )
-        return Ran(self.form, outs, np.flatnonzero(left) if any(odd) else _NONE, n)
+        if n <= self.stretches.alone:
+            count = self.run(0, n, left, *columns, *outs, *uniform)
+            return Ran(self.form, outs, left.nonzero()[0] if count else NONE_LEFT, n)
+        odd: list[int] = []
 
+        def stretch(span: slice) -> None:
+            odd.append(self.run(span.start, span.stop, left, *columns, *outs, *uniform))
 
-_NONE = np.empty(0, np.int64)
+        self.stretches.run(stretch, n, threads)
+        return Ran(self.form, outs, np.flatnonzero(left) if any(odd) else NONE_LEFT, n)
 
 
 def shared_values(select: Select, captured: dict[int, Any]) -> list[Any] | None:
@@ -104,7 +114,11 @@ def prepare(tree: Tree, exact: bool) -> Branchless:
     signature = _signature(tree.kinds, select)
     kernel = njit([signature], nogil=True, error_model="numpy")(space["kernel"])
     run = kernel.overloads[signature.args].entry_point
-    return Branchless(tree, tree.paths, run, select, select.form, not select.close)
+    captures = list(tree.captures.values())
+    inputs = tuple(capture.id for capture in captures if capture.is_input)
+    return Branchless(
+        tree, tree.paths, run, select, select.form, not select.close, binder_of(captures), inputs, Stretches()
+    )
 
 
 def source_of(select: Select, columns: int) -> str:

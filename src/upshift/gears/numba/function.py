@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...columns.forms import Form
 from ...columns.inputs import Lanes, Stacked
 from ...columns.kinds import Column, Kind
-from ...trace.paths import Roots
-from ..chunks import chunks_of, side_by_side
+from ..chunks import THREADS_PAY_SECONDS, chunks_of, side_by_side
+from ..express import MISS, Binder, binder_of
 from ..ran import NotCompiled, Ran
 from . import flags
 from .kernel import Kernel, compile_kernel
-from .unit import bind
 
 FEWEST = 64
 """Lanes among which the one that raised a flag is no longer sought."""
-LARGEST = 1 << 18
-"""Lanes that one call of a kernel runs, at most: in between, Ctrl-C is heard."""
+LONGEST = 0.1
+"""Seconds that one call of a kernel takes, at most, as far as is known: in between, Ctrl-C is heard."""
+FIRST = 1 << 14
+"""Lanes of the first call of a kernel, whose speed nobody knows."""
+NONE_LEFT = np.empty(0, np.int64)
 
-Stretch = Callable[[slice], None]
+
+class Stretches:
+    """Lanes in stretches, on some threads where that pays; learns how long a lane takes."""
+
+    def __init__(self) -> None:
+        self.rate = 0.0
+        self.alone = 0
+        """Lanes up to which one call of the kernel is all there is to do."""
+
+    def run(self, work: Callable[[slice], object], n: int, threads: int) -> None:
+        if n * self.rate < THREADS_PAY_SECONDS and (self.rate or n <= FIRST):
+            self._timed(work, slice(0, n))
+            return
+        start = 0 if self.rate else FIRST
+        if start:
+            self._timed(work, slice(0, start))
+        size = max(min(int(LONGEST / self.rate), -(-(n - start) // threads)), 1)
+        side_by_side(work, chunks_of(start, n, size, threads), threads)
+
+    def _timed(self, work: Callable[[slice], object], span: slice) -> None:
+        began = time.perf_counter()
+        work(span)
+        rate = (time.perf_counter() - began) / (span.stop - span.start)
+        self.rate = min(rate, 0.7 * self.rate + 0.3 * rate) if self.rate else rate
+        self.alone = int(THREADS_PAY_SECONDS / self.rate)
 
 
 @dataclass(slots=True)
@@ -30,29 +58,48 @@ class CompiledFunction:
     """The function itself, as machine code."""
 
     kernel: Kernel
-    size: int = 1 << 12
-    """Lanes at a time; grows while they take little time."""
+    kinds: Sequence[Kind]
+    bind: Binder
+    stretches: Stretches
     exact = True
 
     @property
     def mixed(self) -> bool:
         return self.kernel.mixed
 
-    def over(self, f: Any, shared: dict[str, Any], lanes: Lanes, n: int, threads: int) -> Ran | None:
+    @property
+    def form(self) -> Form:
+        return self.kernel.form
+
+    def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         kernel = self.kernel
-        captured = _captured(kernel, f, shared)
-        if captured is None:
+        captured = self.bind(f, shared)
+        if captured is MISS:
             return None
-        columns = [as_column(column, kind) for column, kind in zip(lanes.columns, lanes.kinds, strict=True)]
+        columns = [as_column(column, kind) for column, kind in zip(columns, self.kinds, strict=True)]
         outs = [np.empty((n, *kind.lane_shape), kind.dtype) for kind in kernel.kinds]
         left = np.zeros(n, bool)
+        watched = flags.watched() if kernel.near_numpy else 0
 
         def stretch(span: slice) -> None:
             kernel.run(span.start, span.stop, left, *columns, *outs, *captured)
 
-        watched = flags.watched() if kernel.near_numpy else 0
-        run_stretches(lambda span: watch(stretch, span, left, watched), n, threads)
-        return Ran(kernel.form, outs, np.flatnonzero(left), n)
+        def watch(span: slice) -> None:
+            """Lanes that raise a flag are sought by halves, and left: the plain function warns."""
+            flags.clear()
+            stretch(span)
+            if not flags.raised(watched):
+                return
+            if span.stop - span.start <= FEWEST:
+                left[span] = True
+                return
+            middle = (span.start + span.stop) // 2
+            left[span] = False
+            watch(slice(span.start, middle))
+            watch(slice(middle, span.stop))
+
+        self.stretches.run(watch if watched else stretch, n, threads)
+        return Ran(kernel.form, outs, np.flatnonzero(left) if left.any() else NONE_LEFT, n)
 
 
 def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, shapes: Sequence[Any]) -> CompiledFunction:
@@ -67,47 +114,17 @@ def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, shapes: Sequence[Any])
         kernel = compile_kernel(f, lanes.kinds, shared, shapes, writes=True)
     if kernel.near_numpy and not flags.are_known():
         raise NotCompiled("numba", "this machine does not tell when NumPy would warn")
-    return CompiledFunction(kernel)
+    bind = binder_of([*kernel.unit.built_in, *kernel.bound])
+    return CompiledFunction(kernel, lanes.kinds, bind, Stretches())
 
 
-def run_stretches(work: Stretch, n: int, threads: int) -> None:
-    """Lanes in stretches, on some threads."""
-    chunks = chunks_of(0, n, min(LARGEST, -(-n // threads)), threads)
-    side_by_side(work, chunks, threads)
-
-
-def watch(stretch: Stretch, span: slice, left: Column, watched: int) -> None:
-    """One stretch of lanes. Those that raise a flag are sought by halves, and left: the plain function warns."""
-    if not watched:
-        stretch(span)
-        return
-    flags.clear()
-    stretch(span)
-    if not flags.raised(watched):
-        return
-    if span.stop - span.start <= FEWEST:
-        left[span] = True
-        return
-    middle = (span.start + span.stop) // 2
-    for half in (slice(span.start, middle), slice(middle, span.stop)):
-        left[half] = False
-        watch(stretch, half, left, watched)
+def as_numbers(column: Any) -> Column:
+    """A column of numbers, side by side."""
+    return column if column.flags.c_contiguous else np.ascontiguousarray(column)
 
 
 def as_column(column: Any, kind: Kind) -> Column:
     """A column as kernels read it: numbers side by side, arrays as they lie."""
     if isinstance(column, Stacked):
         return column[0 : len(column)]
-    return np.ascontiguousarray(column) if kind.shape is None else column
-
-
-def _captured(kernel: Kernel, f: Any, shared: dict[str, Any]) -> list[Any] | None:
-    """What the function captured, as it is now; None where the machine code no longer stands."""
-    roots = Roots(f, shared)
-    if not bind(kernel.unit, roots):
-        return None
-    try:
-        values = [roots.read(taken.path) for taken in kernel.bound]
-    except (LookupError, AttributeError, TypeError):
-        return None
-    return values if all(t.holds(v) for t, v in zip(kernel.bound, values, strict=True)) else None
+    return as_numbers(column) if kind.shape is None else column

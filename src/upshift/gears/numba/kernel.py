@@ -9,7 +9,7 @@ import inspect
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,11 @@ from numba.extending import intrinsic
 
 from ...columns.forms import LEAF, Form
 from ...columns.kinds import Kind, array_kind, kind_of, kind_of_dtype
-from ...trace.paths import Path
+from ...trace.paths import Capture, Path
 from ..ran import NotCompiled
 from .pipeline import _BUILD, Build, dispatcher_of, is_wide
 from .semantics import Refused, register_symbols
-from .unit import WIDE, Taken, Unit, unit_of, where_of
+from .unit import WIDE, Unit, unit_of, where_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Kernel:
     """Machine code for one function on one kind of elements."""
 
     unit: Unit
-    bound: tuple[Taken, ...]
+    bound: tuple[Capture, ...]
     """Arguments that are not elements: shared keywords, defaults and what was captured, in order."""
     run: Any
     """`run(start, stop, left, *columns, *outs, *captured)`: fills in results, marks the lanes that are left."""
@@ -76,7 +76,8 @@ def _compile(
     unit: Unit, build: Build, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Any, writes: bool
 ) -> Kernel:
     register_symbols()
-    bound = (*_defaults(unit, len(kinds), shared), *unit.extra.values())
+    found = (*_defaults(unit, len(kinds), shared), *unit.extra.values())
+    bound = tuple(replace(capture, id=-i) for i, capture in enumerate(found, start=1))
     arguments = [*(type_of(kind, not writes) for kind in kinds), *map(_type_of_taken, bound)]
     dispatcher = dispatcher_of(unit, build)
     dispatcher.compile(tuple(arguments))
@@ -93,7 +94,7 @@ def _compile(
     return Kernel(unit, bound, run, form, tuple(outs), build.mixed, near)
 
 
-def _is_near_numpy(kinds: Sequence[Kind], bound: Sequence[Taken], unit: Unit) -> bool:
+def _is_near_numpy(kinds: Sequence[Kind], bound: Sequence[Capture], unit: Unit) -> bool:
     if any(not kind.python for kind in kinds):
         return True
     if any(taken.mode == "array" or not taken.expected.python for taken in bound):
@@ -156,7 +157,7 @@ def _leaves(form: Form, text: str) -> Any:
         yield from _leaves(child, f"{text}[{i}]")
 
 
-def _signature(kinds: Sequence[Kind], outs: list[Kind], bound: Sequence[Taken]) -> Any:
+def _signature(kinds: Sequence[Kind], outs: list[Kind], bound: Sequence[Capture]) -> Any:
     def column(kind: Kind, readonly: bool) -> Any:
         layout = "C" if kind.shape is None else "A"
         return types.Array(from_dtype(kind.dtype), 1 + len(kind.shape or ()), layout, readonly=readonly)
@@ -167,14 +168,14 @@ def _signature(kinds: Sequence[Kind], outs: list[Kind], bound: Sequence[Taken]) 
     return types.void(types.int64, types.int64, left, *columns, *results, *map(_type_of_taken, bound))
 
 
-def _type_of_taken(taken: Taken) -> Any:
+def _type_of_taken(taken: Capture) -> Any:
     if taken.mode == "array":
         dtype, ndim = taken.expected
         return types.Array(from_dtype(dtype), ndim, "A", readonly=True)
     return type_of(taken.expected)
 
 
-def _defaults(unit: Unit, columns: int, shared: dict[str, Any]) -> list[Taken]:
+def _defaults(unit: Unit, columns: int, shared: dict[str, Any]) -> list[Capture]:
     """Arguments that no column fills: shared keywords and defaults."""
     f = unit.f
     parameters = list(inspect.signature(f).parameters.values())
@@ -197,12 +198,12 @@ def _defaults(unit: Unit, columns: int, shared: dict[str, Any]) -> list[Taken]:
     return found
 
 
-def _taken(value: Any, path: Path, name: str, f: Any) -> Taken:
+def _taken(value: Any, path: Path, name: str, f: Any) -> Capture:
     kind = kind_of(value)
     if kind is not None and kind.dtype in WIDE:
-        return Taken(path, "number", kind)
+        return Capture(path, "input", kind)
     if type(value) is np.ndarray and value.dtype in WIDE:
-        return Taken(path, "array", (value.dtype, value.ndim))
+        return Capture(path, "array", (value.dtype, value.ndim))
     raise NotCompiled("numba", f"its argument {name} is a {type(value).__name__}", where_of(f), "use 64-bit numbers")
 
 

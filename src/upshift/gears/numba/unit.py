@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...columns.kinds import fits_int64, kind_of
-from ...trace.paths import Path, Roots, frozen
+from ...trace.paths import Capture, Path, frozen
 from ..ran import NotCompiled
 
 Key = tuple[Any, ...]
@@ -31,30 +31,6 @@ OUR_MODULES = (math, operator, np, builtins)
 MOST_HELPERS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """Something captured: where it is found, and what it must be for the machine code to stand."""
-
-    path: Path
-    mode: str  # "number" and "array" are arguments; "same", "code" and "frozen" are built in
-    expected: Any
-
-    def holds(self, value: Any) -> bool:
-        """Whether a value is still what the code was compiled for."""
-        if self.mode == "number":
-            return kind_of(value) is self.expected and (type(value) is not int or fits_int64(value))
-        if self.mode == "array":
-            return type(value) is np.ndarray and (value.dtype, value.ndim) == self.expected
-        if self.mode == "code":
-            return getattr(value, "__code__", None) is self.expected
-        if self.mode == "frozen":
-            try:
-                return frozen(value) == self.expected  # type: ignore[no-any-return]
-            except TypeError:
-                return False
-        return value is self.expected
-
-
 @dataclass(slots=True)
 class Unit:
     """One function to be compiled, with the arguments that its captures add."""
@@ -62,9 +38,9 @@ class Unit:
     f: types.FunctionType
     inputs: dict[Key, str] = field(default_factory=dict)
     helpers: dict[Key, Unit] = field(default_factory=dict)
-    extra: dict[str, Taken] = field(default_factory=dict)
+    extra: dict[str, Capture] = field(default_factory=dict)
     """Arguments behind the function's own: its captured numbers and arrays, and its helpers'."""
-    built_in: list[Taken] = field(default_factory=list)
+    built_in: list[Capture] = field(default_factory=list)
 
 
 def where_of(f: types.FunctionType, line: int | None = None) -> str:
@@ -85,7 +61,7 @@ def unit_of(f: Any, path: Path = (("f", None),), above: tuple[Any, ...] = ()) ->
         raise NotCompiled("numba", "its helpers call each other too deeply", where_of(f))
     unit = Unit(f)
     _look_for_what_stays_plain(f)
-    unit.built_in.append(Taken(path, "code", f.__code__))
+    unit.built_in.append(Capture(path, "code", f.__code__))
     for key, value, step in _captured(f):
         _take(unit, key, value, (*path, *step), (*above, f.__code__))
     return unit
@@ -165,7 +141,7 @@ def _take(unit: Unit, key: Key, value: Any, path: Path, above: tuple[Any, ...]) 
         if value.dtype not in WIDE if isinstance(value, np.ndarray | np.generic) else not _fits(value):
             what = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
             raise NotCompiled("numba", f"captures {key[-1]}, a {what}", where_of(unit.f), "use 64-bit numbers")
-        taken = Taken(path, "number", kind) if kind else Taken(path, "array", (value.dtype, value.ndim))
+        taken = Capture(path, "input", kind) if kind else Capture(path, "array", (value.dtype, value.ndim))
         name = f"upshift_{len(unit.extra)}_{key[-1]}"
         unit.inputs[key] = name
         unit.extra[name] = taken
@@ -175,9 +151,9 @@ def _take(unit: Unit, key: Key, value: Any, path: Path, above: tuple[Any, ...]) 
         for name, taken in helper.extra.items():
             unit.extra[f"{name}_of_{key[-1]}"] = taken
     elif isinstance(value, tuple):
-        unit.built_in.append(Taken(path, "frozen", _frozen(unit, key, value)))
+        unit.built_in.append(Capture(path, "frozen", _frozen(unit, key, value)))
     else:
-        unit.built_in.append(Taken(path, "same", None if path[-1][0] == "global?" and value is None else value))
+        unit.built_in.append(Capture(path, "same", None if path[-1][0] == "global?" and value is None else value))
 
 
 def _fits(value: Any) -> bool:
@@ -189,11 +165,3 @@ def _frozen(unit: Unit, key: Key, value: Any) -> Any:
         return frozen(value)
     except TypeError:
         raise NotCompiled("numba", f"captures {key[-1]}, a {type(value).__name__}", where_of(unit.f)) from None
-
-
-def bind(unit: Unit, roots: Roots) -> bool:
-    """Whether all that the machine code has built in is still as it was."""
-    try:
-        return all(taken.holds(roots.read(taken.path)) for taken in unit.built_in)
-    except (LookupError, AttributeError, TypeError):
-        return False

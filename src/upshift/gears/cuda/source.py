@@ -1,0 +1,143 @@
+"""The user's function, or a tree without branches, in; what Numba makes of one lane of it, before it is machine code."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import from_dtype, njit
+from numba.core import cgutils, compiler, errors, types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.extending import intrinsic
+
+from ...columns.forms import Form
+from ...columns.kinds import Kind
+from ...emit.select import MATHS, NUMBERS, Select
+from ...trace.paths import Capture
+from ..numba.kernel import _defaults, _form_of, _is_near_numpy, _kinds_of, _reason_of, _type_of_taken, type_of
+from ..numba.pipeline import _BUILD, Build, dispatcher_of
+from ..numba.semantics import Refused
+from ..numba.unit import Unit, unit_of
+from ..ran import NotCompiled
+from .flat import Compiled, Shared
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One lane of the user's function."""
+
+    made: Compiled
+    unit: Unit
+    bound: tuple[Capture, ...]
+    """Arguments that are not elements: shared keywords, defaults and what was captured, in order."""
+    form: Form
+    outs: tuple[Kind, ...]
+    mixed: bool
+    near_numpy: bool
+    """Whether NumPy's numbers are in play, which warn where Python's do not."""
+
+    @property
+    def shared(self) -> list[Shared]:
+        return [Shared(*c.expected) if c.mode == "array" else Shared(c.expected.dtype) for c in self.bound]
+
+
+def source_of(f: Any, kinds: Sequence[Kind], shared: dict[str, Any]) -> Source:
+    """What Numba makes of a function, with Python's meaning, or `NotCompiled`."""
+    try:
+        unit = unit_of(f)
+        return _source_of(unit, kinds, shared)
+    except NotCompiled as reason:
+        raise renamed(reason) from None
+
+
+def renamed(reason: NotCompiled) -> NotCompiled:
+    """The numba gear's reason as this gear's."""
+    refusal = reason.refusal
+    return NotCompiled("cuda", refusal.reason, refusal.where, refusal.remedy)
+
+
+def _source_of(unit: Unit, kinds: Sequence[Kind], shared: dict[str, Any]) -> Source:
+    build = Build({})
+    token = _BUILD.set(build)
+    try:
+        found = (*_defaults(unit, len(kinds), shared), *unit.extra.values())
+        bound = tuple(replace(capture, id=-i) for i, capture in enumerate(found, start=1))
+        arguments = [*map(type_of, kinds), *map(_type_of_taken, bound)]
+        made = _lowered(dispatcher_of(unit, build), arguments)
+        form, results = _form_of(made.signature.return_type, unit)
+        if any(isinstance(result, types.Array) for result in results):
+            raise NotCompiled("cuda", "it returns arrays, for which a thread of a GPU has no memory")
+        outs = tuple(_kinds_of(results, (), unit))
+        return Source(made, unit, bound, form, outs, build.mixed, _is_near_numpy(kinds, bound, unit))
+    except NotCompiled:
+        raise
+    except Exception as error:  # Numba's own, of many classes: every one is a reason to stay plain
+        raise NotCompiled("cuda", *_reason_of(error, unit)) from error
+    finally:
+        _BUILD.reset(token)
+
+
+def _lowered(dispatcher: Any, arguments: Sequence[Any]) -> Compiled:
+    """A function in LLVM's words; the helpers that it calls are compiled for this machine as well."""
+    target = dispatcher.targetdescr
+    flags = compiler.Flags()
+    target.options.parse_as_flags(flags, dispatcher.targetoptions)
+    flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+    with warnings.catch_warnings(), global_compiler_lock:
+        warnings.simplefilter("ignore", errors.NumbaWarning)
+        target.typing_context.refresh()
+        target.target_context.refresh()
+        made = compiler.compile_extra(
+            target.typing_context, target.target_context, dispatcher.py_func, tuple(arguments), None, flags, {},
+            pipeline_class=dispatcher._compiler.pipeline_class,
+        )  # fmt: skip
+    return Compiled(made.library, made.fndesc, made.signature)
+
+
+# ---- a tree in select form
+
+
+def lane_of(select: Select, kinds: Sequence[Kind]) -> Compiled:
+    """One lane of a tree without branches. Its last result says that the lane is left."""
+    if any("exact_" in line for line in select.lines):
+        raise NotCompiled("cuda", "a decision hangs on the last bits of a function, which GPUs have otherwise")
+    space = {
+        **{f"{dtype.name}_": dtype.type for dtype in NUMBERS},
+        **{f"vector_{name}": _device_function(name) for name in {*MATHS.values(), "pow"}},
+        "sqrt": math.sqrt, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
+        "isinf": math.isinf, "isfinite": math.isfinite, **select.constants,
+    }  # fmt: skip
+    given = [f"v{i}" for i in range(len(kinds))] + select.uniform
+    lines = [*select.lines, f"return {', '.join(select.results)}, odd"]
+    source = "\n    ".join([f"def lane({', '.join(given)}):", *lines])
+    exec(compile(source, "<upshift lane>", "exec"), space)
+    arguments = [from_dtype(kind.dtype) for kind in (*kinds, *select.uniform_kinds)]
+    return replace(_lowered(njit(error_model="numpy")(space["lane"]), arguments), marks=True)
+
+
+def _device_function(name: str) -> Any:
+    """A function of floats by its name in C, which the GPU has its own of: float32 for float32 alone."""
+
+    def check(*args: Any) -> Any:
+        if not all(isinstance(arg, types.Float | types.Integer | types.Boolean) for arg in args):
+            raise Refused(f"{name} of {', '.join(map(str, args))} is not compiled")
+        number = types.float32 if all(arg == types.float32 for arg in args) else types.float64
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            own = f"upshift_{name}" if number is types.float64 else f"upshift_{name}f"
+            kind = context.get_value_type(number)
+            fn = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * len(args)), own)
+            fn.attributes.add("nounwind")
+            fn.attributes.add("readnone")
+            return builder.call(fn, values)
+
+        return number(*[number] * len(args)), generate
+
+    if name in ("atan2", "hypot", "pow"):
+        return intrinsic(lambda typing, x, y: check(x, y))
+    return intrinsic(lambda typing, x: check(x))

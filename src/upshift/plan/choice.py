@@ -1,0 +1,90 @@
+"""What is known of a function in; whether machine code pays out: now, for the rest of a call, or not yet.
+
+The ski-rental rule. Compiling costs some tenths of a second. It is done where what is left of this call plainly pays
+for it, or where the lower gears have already cost as much more than machine code as the compilation will.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Protocol
+
+from ..emit.select import MATHS, NoSelect, select_of
+from ..gears.job import Job
+from ..trace import Tree
+from .calibration import calibration
+from .costs import Costs
+from .machine import Machines
+
+IMPORT = 0.6
+"""Seconds to load Numba, once in a process."""
+COMPILE = 0.4
+"""Seconds to compile a function, before anything was measured."""
+GAIN = 60.0
+"""How much faster than the loop the function itself is expected to be as machine code."""
+PLAINLY = 1.5
+"""A compilation pays at once where it saves so many times what it costs."""
+SWIFT = 6e-6
+"""Seconds that a call of machine code takes before the first element."""
+LEAST = 0.25
+"""Machine code is not considered where it saves less than this share of a call."""
+
+
+class Function(Protocol):
+    """What a choice is made from."""
+
+    costs: Costs
+    machines: Machines
+    regret: float
+
+    def traced(self) -> Tree | None: ...
+
+
+def compile_seconds() -> float:
+    """What the next compilation is expected to cost."""
+    return max(calibration().compile, COMPILE) + (0.0 if "numba" in sys.modules else IMPORT)
+
+
+def machine_rate(function: Function) -> float:
+    """Seconds for one element by machine code, before it was measured."""
+    tree = function.traced()
+    loop = function.costs.loop_rate
+    if tree is None or tree.root is None:
+        return loop / GAIN
+    try:
+        select_of(tree)
+    except NoSelect:
+        return loop / GAIN
+    steps = [step.op.name for node in tree.nodes() for step in node.steps if step.op is not None]
+    maths = sum(name in MATHS or name in ("pow", "power") for name in steps)
+    return 0.8e-9 + 0.1e-9 * len(steps) + 1.2e-9 * maths
+
+
+def machine_is_best(job: Job, function: Function) -> bool:
+    """Whether machine code that is there already is expected to be faster than the other gears."""
+    costs = function.costs
+    expected = costs.machine.predict(job.n, costs.loop_rate)
+    if expected is None:
+        return True
+    others = [costs.loop_rate * job.n] if costs.loop_rate else []
+    batched = costs.batched_seconds(job.n)
+    return all(expected <= other for other in (others if batched is None else [*others, batched]))
+
+
+def compiling_pays(n: int, lower: float, function: Function) -> bool:
+    """Whether to compile before running n elements, for which the best gear so far would need `lower` seconds."""
+    gain = lower - SWIFT - n * machine_rate(function)
+    if gain < LEAST * lower:
+        return False
+    setup = compile_seconds()
+    return gain > PLAINLY * setup or (function.regret > setup and gain > 0)
+
+
+def review_after(function: Function) -> float:
+    """How many elements may go by express before compiling is worth another thought."""
+    costs = function.costs
+    if not costs.batched.seen:
+        return float("inf")
+    rate = costs.batched.shape(costs.loop_rate)[1]
+    gain = rate - machine_rate(function)
+    return max(compile_seconds() - function.regret, 0.05) / gain if gain > LEAST * rate else float("inf")
