@@ -11,7 +11,7 @@ import numpy as np
 
 from .columns.forms import flatten, parts
 from .columns.inputs import Lanes
-from .columns.kinds import Kind, kind_of, kind_of_value, promote
+from .columns.kinds import Kind, kind_of, kind_of_dtype, kind_of_value, promote
 from .gears.ran import Ran
 from .rules.blur import RTOL
 
@@ -150,5 +150,7 @@ def _settled(ran: Ran, seen: list[dict[Kind, None]]) -> tuple[Kind, ...] | str:
             return "no element was seen to have a result"
         if promote(found) != column.dtype:
             return f"the loop's results are {' or '.join(sorted(map(str, found)))}, the gear's {column.dtype}"
-        kinds.append(next(kind for kind in found if kind.dtype == column.dtype))
+        stored = kind_of_dtype(column.dtype)
+        assert stored is not None or len(found) == 1
+        kinds.append(next((kind for kind in found if kind.dtype == column.dtype), stored))
     return tuple(kinds)

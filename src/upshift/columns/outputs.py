@@ -63,6 +63,17 @@ class Numbers(Piece):
         return self.kind.scalars(self.column)
 
 
+class ClassesLost(Exception):
+    """Results are asked for one by one, and nobody knows any more which were ints and which floats."""
+
+
+class Stored(Numbers):
+    """Numbers of several classes, stored as the class that holds them all."""
+
+    def objects(self) -> list[Any]:
+        raise ClassesLost
+
+
 class Same(Piece):
     """One value, the result of `n` lanes."""
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..columns.forms import Form
-from ..columns.kinds import Kind, kind_of
+from ..columns.kinds import Kind, fits_int64, kind_of
 from ..rules import Op
 from ..rules.op import Watched
 from ..trace import Const, Guard, Leaf, Node, Ref, Step, Tree
@@ -379,7 +379,8 @@ class _Writer:
             kind = found if isinstance(found, Kind) else None
         else:
             kind = self.kinds[ref]
-        if kind is None or kind.dtype not in NUMBERS:
+        too_large = isinstance(ref, Const) and type(ref.value) is int and not fits_int64(ref.value)
+        if kind is None or kind.dtype not in NUMBERS or too_large:
             raise NoSelect("it computes with other things than numbers")
         return kind
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..columns.forms import Form
 from ..columns.kinds import Column, Kind
-from ..columns.outputs import Numbers, Placed, piece_of
+from ..columns.outputs import Numbers, Placed, Stored, piece_of
 from ..errors import Refusal
 
 
@@ -22,6 +22,7 @@ class Ran:
     outs: Sequence[Column]
     left: Column
     n: int
+    mixed: bool = False
 
     def pieces(self, kinds: Sequence[Kind]) -> list[Placed]:
         """The results that were made, by position. `kinds`: what the plain function gives."""
@@ -42,7 +43,8 @@ class Ran:
         return [*lanes[:2].tolist(), *lanes[-2:].tolist()]
 
     def _piece(self, outs: Sequence[Column], kinds: Sequence[Kind], n: int) -> Any:
-        leaves = [Numbers(column, kind) for column, kind in zip(outs, kinds, strict=True)]
+        piece = Stored if self.mixed else Numbers
+        leaves = [piece(column, kind) for column, kind in zip(outs, kinds, strict=True)]
         return piece_of(self.form, iter(leaves), n)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..columns.inputs import Group, take
 from ..columns.kinds import Column
-from ..columns.outputs import Objects, Placed, gather, stack
+from ..columns.outputs import ClassesLost, Objects, Placed, Stored, gather, stack
 from ..config import settings
 from ..errors import GearRefused, Refusal, Untraceable
 from ..gears.job import Job
@@ -39,7 +39,12 @@ def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
         made = batch(job, known, Pace(FORCED, FORCED_SECONDS))
     if isinstance(made, Refusal):
         raise GearRefused(made)
-    return conclude(job.n, [_plain(job, made, on_error)], made.pieces, on_error == "skip")
+    try:
+        return conclude(job.n, [_plain(job, made, on_error)], made.pieces, on_error == "skip")
+    except ClassesLost:
+        raise GearRefused(
+            Refusal(gear, "its results are of classes that cannot be stored alike")
+        ) from None
 
 
 def run_best(job: Job, known: Known, on_error: OnError) -> Any:
@@ -193,7 +198,10 @@ def _by_machine(job: Job, known: Known, on_error: OnError, results: list[Any]) -
     made = run_machine(rest, known.machines, known.tree_of)
     if isinstance(made, Refusal):
         return NOT_DONE
-    result = _joined(job, rest, made, on_error, results, joined)
+    try:
+        result = _joined(job, rest, made, on_error, results, joined)
+    except ClassesLost:
+        return NOT_DONE
     if not made.invested:
         known.costs.machine.add(rest.n, time.perf_counter() - began)
     if known.swift is None:
@@ -211,7 +219,7 @@ def _left_to_machine(job: Job, known: Known, on_error: OnError, made: Batched) -
     lanes = np.sort(np.concatenate(made.left))
     rows = Job(job.f, [take(column, lanes) for column in job.columns], job.shared, count, job.exact)
     done = run_machine(rows, known.machines, lambda _: None)
-    if isinstance(done, Refusal):
+    if isinstance(done, Refusal) or any(type(piece) is Stored for _, piece in done.pieces):
         return
     made.left.clear()
     made.add(done.pieces, done.left, lanes)

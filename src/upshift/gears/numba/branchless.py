@@ -60,14 +60,14 @@ class Branchless:
         left = np.empty(n, bool)
         if n <= self.stretches.alone:
             count = self.run(0, n, left, *columns, *outs, *uniform)
-            return Ran(self.form, outs, left.nonzero()[0] if count else NONE_LEFT, n)
+            return Ran(self.form, outs, left.nonzero()[0] if count else NONE_LEFT, n, self.mixed)
         odd: list[int] = []
 
         def stretch(span: slice) -> None:
             odd.append(self.run(span.start, span.stop, left, *columns, *outs, *uniform))
 
         self.stretches.run(stretch, n, threads)
-        return Ran(self.form, outs, np.flatnonzero(left) if any(odd) else NONE_LEFT, n)
+        return Ran(self.form, outs, np.flatnonzero(left) if any(odd) else NONE_LEFT, n, self.mixed)
 
 
 def shared_values(select: Select, captured: dict[int, Any]) -> list[Any] | None:

@@ -99,7 +99,7 @@ class CompiledFunction:
             watch(slice(middle, span.stop))
 
         self.stretches.run(watch if watched else stretch, n, threads)
-        return Ran(kernel.form, outs, np.flatnonzero(left) if left.any() else NONE_LEFT, n)
+        return Ran(kernel.form, outs, np.flatnonzero(left) if left.any() else NONE_LEFT, n, self.mixed)
 
 
 def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, shapes: Sequence[Any]) -> CompiledFunction:
