@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from upshift import config
+from upshift import config, folder
 from upshift.plan import calibration as module
 from upshift.plan import disk
 from upshift.plan.calibration import TYPICAL, Calibration, calibration, note_compile
@@ -26,7 +26,7 @@ def place(tmp_path, monkeypatch):
     """Every test has a folder of its own, in a process that has not measured yet."""
     monkeypatch.setenv("UPSHIFT_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(disk, "EVERY", 3600.0)
-    monkeypatch.setattr(disk, "_said", set())
+    monkeypatch.setattr(folder, "_said", set())
     restart(monkeypatch)
     yield tmp_path / "cache"
     for book in list(disk._notebooks):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from upshift import config
+from upshift import config, folder
 from upshift.plan import disk
 from upshift.plan.disk import Notebook
 
@@ -28,7 +28,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not
 def place(tmp_path, monkeypatch):
     """Every test has a folder of its own, and a process that has said nothing yet."""
     monkeypatch.setenv("UPSHIFT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(disk, "_said", set())
+    monkeypatch.setattr(folder, "_said", set())
     monkeypatch.setattr(disk, "EVERY", 3600.0)
     yield tmp_path / "cache"
     for book in list(disk._notebooks):
@@ -43,7 +43,7 @@ def said(caplog):
 
 def python(code, **env):
     """A process of its own, which has the folder of this test; what it prints."""
-    code = "from upshift.plan import disk; from upshift.plan.disk import Notebook\n" + code
+    code = "from upshift import folder; from upshift.plan import disk; from upshift.plan.disk import Notebook\n" + code
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **env}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert not done.stderr
@@ -56,7 +56,7 @@ def stored(**notes):
     for key, note in notes.items():
         book.write(key, note)
     book.flush()
-    return book._file(disk.folder())
+    return book._file(folder.folder())
 
 
 def in_child(work):
@@ -141,7 +141,7 @@ def test_what_cannot_be_kept_is_not(note, said):
 def ignored_and_replaced(file, said):
     """One line about it, however often it is read, and a good file in the end."""
     said.clear()
-    disk._said.clear()
+    folder._said.clear()
     book = Notebook()
     assert book.read("k") is None
     assert book.read("other") is None
@@ -249,13 +249,13 @@ def test_a_folder_in_place_of_the_file_is_survived(said):
 
 
 def test_the_folder_is_made_for_this_user_alone(place):
-    assert disk.folder() == place
+    assert folder.folder() == place
     assert place.stat().st_mode & 0o777 == 0o700
 
 
 def unused(said, *levels):
     """No folder: one line, no error, and notes for this process only."""
-    assert disk.folder() is None
+    assert folder.folder() is None
     book = Notebook()
     book.write("k", {"a": 1})
     book.flush()
@@ -317,7 +317,7 @@ def test_the_users_folder(xdg, monkeypatch, tmp_path):
     if xdg is None:
         monkeypatch.delenv("XDG_CACHE_HOME")
     expected = tmp_path / ".cache" / "upshift" if xdg == "relative" else Path(platformdirs.user_cache_dir("upshift"))
-    assert disk.folder() == expected and expected.is_relative_to(tmp_path)
+    assert folder.folder() == expected and expected.is_relative_to(tmp_path)
 
 
 def test_disabled(place):
@@ -326,9 +326,9 @@ def test_disabled(place):
         book.write("k", {"a": 1})
         book.flush()
         assert book.read("k") is None
-        assert disk.folder() is None
+        assert folder.folder() is None
     assert book.read("k") is None
-    code = "book = disk.NOTEBOOK; book.write('k', {}); book.flush(); print(book.read('k'), disk.folder())"
+    code = "book = disk.NOTEBOOK; book.write('k', {}); book.flush(); print(book.read('k'), folder.folder())"
     place.rmdir()
     assert python(code, UPSHIFT_DISABLE="1") == "None None"
     assert not place.exists()
@@ -358,7 +358,7 @@ def test_bytes_are_bounded(monkeypatch):
     for i in range(100):
         book.write(f"k{i}", {"text": "x" * 1000})
     book.flush()
-    assert 10_000 < book._file(disk.folder()).stat().st_size < 21_000
+    assert 10_000 < book._file(folder.folder()).stat().st_size < 21_000
     assert Notebook().read("k99") and not Notebook().read("k0")
 
 
@@ -424,7 +424,7 @@ for i in range(60):
 @pytest.mark.parametrize("patience", [600.0, 0.0])
 def test_processes_that_write_at_once(patience, place):
     """Who waits for its turn loses nothing; who does not may lose notes, but never the file."""
-    code = "from upshift.plan import disk; from upshift.plan.disk import Notebook\n" + CROWD
+    code = "from upshift import folder; from upshift.plan import disk; from upshift.plan.disk import Notebook\n" + CROWD
     crowd = [subprocess.Popen([sys.executable, "-c", code, str(patience), str(i)]) for i in range(4)]
     seen = 0
     while any(process.poll() is None for process in crowd):
@@ -439,7 +439,7 @@ def test_processes_that_write_at_once(patience, place):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no turns")
 def test_nobody_waits_for_a_process_that_does_not_move(place):
-    with disk._turn(disk.folder()):
+    with disk._turn(folder.folder()):
         stored(k={"a": 1})
         assert Notebook().read("k") == {"a": 1}
 
@@ -500,7 +500,7 @@ def test_a_child_forked_while_a_thread_writes():
         book.write("child", {"a": 2})
         book.flush()
 
-    with book.lock, book.writing, disk._turn(disk.folder()):
+    with book.lock, book.writing, disk._turn(folder.folder()):
         in_child(work)
     assert book.read("child") == {"a": 2}
 
@@ -543,173 +543,3 @@ def test_a_full_disk(monkeypatch, said, place):
     assert not list(place.glob("*.tmp"))
     book.flush()
     assert Notebook().read("k") == {"a": 1}
-
-
-# ---- keys of functions
-
-SOURCE = """
-import functools, math
-import numpy as np
-THRESHOLD = 2.0
-def deepest(x): return x - 3.5
-def helper(x): return math.sqrt(abs(x)) + deepest(x)
-class Scale:
-    def __init__(self, k): self.k = k
-    def __call__(self, x): return self.times(x)
-    def times(self, x): return x * self.k * 1.5
-def make(k):
-    def scaled(x): return x * k + helper(x)
-    return scaled
-def f(x, k=2.0, *, name=None):
-    '''Words.'''
-    try:
-        total = sum(i * 0.5 for i in range(10) if x in {"a", "b", "cd", 1, None, (2, b"x")})
-    except ValueError:
-        return -0.0
-    return helper(x) * THRESHOLD + np.sin(total) if x > 1 else [y + 1 for y in (1, 2.0, True)]
-@functools.cache
-def cached(x): return helper(x) + 0x{digits}
-def recursive(x): return recursive(x - 1) if x > 0 else mutual(x)
-def mutual(x): return recursive(x + 0.5)
-def uses(x): return Scale(x).times(2) + cached(x)
-scale = Scale(2.0)
-method = scale.__call__
-functions = [f, helper, make(2.0), Scale(2.0), Scale(2.0).times, Scale, functools.partial(f, k=3.0), cached, recursive,
-    uses, lambda x: x + 1, math.sin, np.sin, float, functools.partial(math.pow, 2)]
-""".replace("{digits}", "f" * 5000)
-TELL = """
-import sys
-sys.path.insert(0, {path!r})
-import {name}
-print(*[disk.fingerprint(f, "float64") for f in {name}.functions])
-"""
-
-
-def namespace(source):
-    made = {"__name__": "somewhere"}
-    exec(compile(source, "somewhere.py", "exec", dont_inherit=True), made)
-    return made
-
-
-def key_in(source, name="f", *kinds):
-    return disk.fingerprint(namespace(source)[name], *kinds)
-
-
-def test_a_key_is_the_same_in_every_process(tmp_path):
-    (tmp_path / "here.py").write_text(SOURCE)
-    (tmp_path / "moved.py").write_text("# Further down, in another module.\n\n\n" + SOURCE)
-    told = set()
-    for name, seed in (("here", "0"), ("here", "1"), ("moved", "2")):
-        told.add(python(TELL.format(name=name, path=str(tmp_path)), PYTHONHASHSEED=seed))
-    told.add(" ".join(disk.fingerprint(f, "float64") for f in namespace(SOURCE)["functions"]))
-    [keys] = told
-    assert len(set(keys.split())) == len(namespace(SOURCE)["functions"])
-
-
-def with_tracer(tracer, work):
-    before = sys.gettrace()
-    sys.settrace(tracer)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-
-
-def test_a_key_does_not_change_while_a_function_warms_up():
-    made = namespace("def g(x): return x * 2.0\ndef f(x):\n t = x\n for i in range(3): t = g(t) + i\n return t")
-    f = made["f"]
-    before = disk.fingerprint(f)
-    for tracer in (None, lambda *event: tracer):
-        with_tracer(tracer, lambda: [f(1.0) for _ in range(5000)])
-        disk._texts.clear()
-        assert disk.fingerprint(f) == before
-
-
-CHANGES = [
-    ("return -0.0", "return 0.0"),
-    ("THRESHOLD = 2.0", "THRESHOLD = 2"),
-    ("THRESHOLD = 2.0", "THRESHOLD = np.ones(3)"),
-    ("x - 3.5", "x - 3.25"),
-    ("math.sqrt(abs(x))", "math.exp(abs(x))"),
-    ('"cd", 1', '"cd", 2'),
-    ('{"a", "b"', '{"a", "c"'),
-    ("i * 0.5", "i * 0.25"),
-    ("(1, 2.0, True)", "(1, 2.0, 1)"),
-    ("(1, 2.0, True)", "(1.0, 2.0, True)"),
-    ("k=2.0, *", "k=2, *"),
-    ("*, name=None", "name=None"),
-    ("except ValueError", "except TypeError"),
-    ("if x > 1", "if x < 1"),
-    ("np.sin(t", "np.cos(t"),
-    ("import numpy as np", "import math as np"),
-]
-
-
-@pytest.mark.parametrize("before, after", CHANGES, ids=[f"{before} -> {after}" for before, after in CHANGES])
-def test_a_changed_function_has_another_key(before, after):
-    assert SOURCE.count(before) == 1
-    assert key_in(SOURCE) != key_in(SOURCE.replace(before, after))
-
-
-SEEN_THROUGH = [
-    ("a class", "x * self.k * 1.5", "x * self.k * 2.5", "uses"),
-    ("an object", "x * self.k * 1.5", "x * self.k * 2.5", "scale"),
-    ("a method", "x * self.k * 1.5", "x * self.k * 2.5", "method"),
-    ("functools.cache", "helper(x) + 0x", "helper(x) - 0x", "uses"),
-    ("a helper of a cached function", "x - 3.5", "x - 4.5", "cached"),
-    ("a function that calls it back", "x + 0.5", "x + 1.5", "recursive"),
-]
-
-
-@pytest.mark.parametrize("before, after, name", [row[1:] for row in SEEN_THROUGH], ids=[row[0] for row in SEEN_THROUGH])
-def test_what_a_function_calls_is_part_of_its_key(before, after, name):
-    assert SOURCE.count(before) == 1
-    assert key_in(SOURCE, name) != key_in(SOURCE.replace(before, after), name)
-
-
-def test_functions_of_a_module_are_part_of_the_key(monkeypatch):
-    keys = set()
-    for constant in (1, 2):
-        module = type(sys)("own_module")
-        exec(f"def g(x): return x + {constant}\ndef h(x): return {constant}", vars(module))
-        keys.add(disk.fingerprint(eval("lambda x: m.g(x)", {"m": module})))
-    assert len(keys) == 2
-
-
-def test_what_a_function_captures_is_part_of_its_key_by_kind():
-    make = namespace(SOURCE)["make"]
-    assert disk.fingerprint(make(1.0)) == disk.fingerprint(make(2.0)) != disk.fingerprint(make(1))
-    assert len({key_in(SOURCE, "f", *kinds) for kinds in ([], ["d"], ["d", "d"], ["dd"], ["l", "d"])}) == 5
-
-
-def test_where_a_function_stands_is_not_part_of_its_key():
-    inside = "def outer():\n    x = 1\n    def f(x): return x + 1.5\n    return f\nf = outer()"
-    other = "def other():\n\n\n    def f(x): return x + 1.5\n    return f\nf = other()"
-    assert key_in(inside) == key_in(other)
-
-
-def test_what_has_no_code_has_no_key():
-    import numpy as np
-
-    odd = namespace("def f(x): return 1.5")["f"]
-    odd.__code__ = odd.__code__.replace(co_consts=(None, object()))
-    for f in (np.vectorize(lambda x: x), odd, 3):
-        assert disk.fingerprint(f) is None
-
-
-def test_no_code_of_the_user_runs():
-    class Trap:
-        def __getattribute__(self, name):
-            raise AssertionError(f"{name} was asked for")
-
-        __call__ = __eq__ = __hash__ = __repr__ = __len__ = __getattribute__
-
-    trap = Trap()
-    assert disk.fingerprint(lambda x: trap.what(x))
-
-
-def test_there_is_an_end_to_what_is_looked_at():
-    lines = [f"def f{i}(x): return f{i + 1}(x) + f{(i * 7 + 3) % 300}(x)" for i in range(300)]
-    source = "\n".join([*lines, "def f300(x): return x"])
-    assert key_in(source, "f0") == key_in(source.replace("return x", "return -x"), "f0")
-    assert key_in(source, "f299") != key_in(source.replace("return x", "return -x"), "f299")

@@ -18,6 +18,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "upshift"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("config",),
+    ("folder",),
     ("columns",),
     ("rules",),
     ("trace",),

@@ -150,7 +150,7 @@ def _settled(ran: Ran, seen: list[dict[Kind, None]]) -> tuple[Kind, ...] | str:
             return "no element was seen to have a result"
         if promote(found) != column.dtype:
             return f"the loop's results are {' or '.join(sorted(map(str, found)))}, the gear's {column.dtype}"
-        stored = kind_of_dtype(column.dtype)
-        assert stored is not None or len(found) == 1
-        kinds.append(next((kind for kind in found if kind.dtype == column.dtype), stored))
+        kind = next((kind for kind in found if kind.dtype == column.dtype), None) or kind_of_dtype(column.dtype)
+        assert kind is not None
+        kinds.append(kind)
     return tuple(kinds)

@@ -42,9 +42,7 @@ def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
     try:
         return conclude(job.n, [_plain(job, made, on_error)], made.pieces, on_error == "skip")
     except ClassesLost:
-        raise GearRefused(
-            Refusal(gear, "its results are of classes that cannot be stored alike")
-        ) from None
+        raise GearRefused(Refusal(gear, "its results are of classes that cannot be stored alike")) from None
 
 
 def run_best(job: Job, known: Known, on_error: OnError) -> Any:
