@@ -18,6 +18,10 @@ from .machine import Machines
 
 IMPORT = 0.6
 """Seconds to load Numba, once in a process."""
+LOAD = 0.02
+"""Seconds to load machine code from the disk."""
+AT_STAKE = 0.1
+"""Seconds below which machine code is not worth a thought."""
 COMPILE = 0.4
 """Seconds to compile a function, before anything was measured."""
 GAIN = 60.0
@@ -36,13 +40,15 @@ class Function(Protocol):
     costs: Costs
     machines: Machines
     regret: float
+    compiled_before: bool
 
     def traced(self) -> Tree | None: ...
 
 
-def compile_seconds() -> float:
-    """What the next compilation is expected to cost."""
-    return max(calibration().compile, COMPILE) + (0.0 if "numba" in sys.modules else IMPORT)
+def compile_seconds(function: Function) -> float:
+    """What the next compilation is expected to cost, or loading what an earlier one has left."""
+    loading = 0.0 if "numba" in sys.modules else IMPORT
+    return loading + (LOAD if function.compiled_before else max(calibration().compile, COMPILE))
 
 
 def machine_rate(function: Function) -> float:
@@ -73,10 +79,12 @@ def machine_is_best(job: Job, function: Function) -> bool:
 
 def compiling_pays(n: int, lower: float, function: Function) -> bool:
     """Whether to compile before running n elements, for which the best gear so far would need `lower` seconds."""
+    if lower + function.regret < AT_STAKE:
+        return False
     gain = lower - SWIFT - n * machine_rate(function)
     if gain < LEAST * lower:
         return False
-    setup = compile_seconds()
+    setup = compile_seconds(function)
     return gain > PLAINLY * setup or (function.regret > setup and gain > 0)
 
 
@@ -87,4 +95,4 @@ def review_after(function: Function) -> float:
         return float("inf")
     rate = costs.batched.shape(costs.loop_rate)[1]
     gain = rate - machine_rate(function)
-    return max(compile_seconds() - function.regret, 0.05) / gain if gain > LEAST * rate else float("inf")
+    return max(COMPILE - function.regret, 0.05) / gain if gain > LEAST * rate else float("inf")

@@ -44,11 +44,15 @@ class Machines:
 
     ready: dict[Any, list[Machine]] = field(default_factory=dict)
     refused: dict[Any, Refusal] = field(default_factory=dict)
+    noted: Refusal | None = None
+    """What another process has found."""
     seconds: float = 0.0
     """What compilations have cost so far."""
 
     def why_not(self, job: Job) -> Refusal | None:
         """Why a job cannot be run, as far as is known."""
+        if self.noted is not None:
+            return self.noted
         for group in job.groups():
             if group.lanes is not None and _key(group.lanes, job) in self.refused:
                 return self.refused[_key(group.lanes, job)]

@@ -60,6 +60,11 @@ class Known:
     """By size: whether machine code is faster than a batch by NumPy."""
     regret: float = 0.0
     """Seconds that lower gears have cost more than machine code would have."""
+    noted: str | None = None
+    """The key of its notes on disk; None before they were looked for, empty where it can have none."""
+    noted_regret: float = 0.0
+    compiled_before: bool = False
+    """Whether its machine code lies on disk."""
     small: float = 0.0
     """Seconds that small calls have taken since machine code was last considered."""
     reviewed: float = INFINITE

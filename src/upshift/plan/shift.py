@@ -21,10 +21,11 @@ from ..gears.program import Care
 from ..trace import Tree, bind
 from ..verify import check, sample
 from .batched import Batched
-from .choice import compile_seconds, compiling_pays, machine_is_best, machine_rate, review_after
+from .choice import AT_STAKE, compile_seconds, compiling_pays, machine_is_best, machine_rate, review_after
 from .costs import FIXED, SETUP
 from .machine import run_machine, swift_of
 from .memory import Known
+from .notes import recall, remember
 
 log = logging.getLogger("upshift")
 
@@ -170,7 +171,7 @@ def _machine_pays(job: Job, known: Known) -> bool:
     lower = known.costs.loop_rate * job.n
     known.regret, known.small = known.regret + known.small, 0.0
     if known.until_review < 0 < known.reviewed:
-        known.regret = max(known.regret, compile_seconds())  # so many went by express that it would have paid
+        known.regret = max(known.regret, compile_seconds(known))  # so many went by express that it would have paid
     batched = known.costs.batched_seconds(job.n)
     if batched is None and known.trees:
         batched = 2 * FIXED + job.n * known.costs.expected_rate(known)
@@ -178,11 +179,14 @@ def _machine_pays(job: Job, known: Known) -> bool:
 
 
 def _compiling_pays(job: Job, n: int, known: Known, lower: float | None = None) -> bool:
-    if known.machines.seconds and known.machines.why_not(job) is not None:
-        return False
     if lower is None:
         lower = n * known.costs.loop_rate
         known.regret = max(known.regret, known.costs.loop_spent)
+    if lower + known.regret < AT_STAKE:
+        return False
+    recall(known, job)
+    if known.machines.why_not(job) is not None:
+        return False
     pays = compiling_pays(n, lower, known)
     known.review(review_after(known))
     return pays
@@ -190,18 +194,20 @@ def _compiling_pays(job: Job, n: int, known: Known, lower: float | None = None) 
 
 def _by_machine(job: Job, known: Known, on_error: OnError, results: list[Any]) -> Any:
     """What is not done yet, by machine code; NOT_DONE where that is refused."""
-    began = time.perf_counter()
+    began, before = time.perf_counter(), known.machines.seconds
     joined = len(results) > 0.05 * job.n
     rest = job.part(len(results)) if joined else job
     made = run_machine(rest, known.machines, known.tree_of)
     if isinstance(made, Refusal):
+        remember(known, known.machines.why_not(job))
         return NOT_DONE
+    remember(known, compiled=True)
     try:
         result = _joined(job, rest, made, on_error, results, joined)
     except ClassesLost:
         return NOT_DONE
-    if not made.invested:
-        known.costs.machine.add(rest.n, time.perf_counter() - began)
+    compiling = known.machines.seconds - before
+    known.costs.machine.add(rest.n, time.perf_counter() - began - compiling)
     if known.swift is None:
         known.swift = swift_of(known.machines, job)
     return result
@@ -229,6 +235,7 @@ def _regret(n: int, seconds: float, known: Known) -> None:
     """Keep in mind what machine code would have saved."""
     if seconds > WORTH_A_THOUGHT * 1e-3:
         known.regret += max(seconds - FIXED - n * machine_rate(known), 0.0)
+        remember(known)
         known.review(review_after(known))
 
 

@@ -19,6 +19,7 @@ from ..express import MISS, Binder, binder_of, made_as
 from ..ran import NotCompiled, Ran
 from . import vector
 from .function import NONE_LEFT, Stretches, as_numbers
+from .kept import kept
 from .semantics import C_FUNCTIONS, called_as_it_is, register_symbols
 
 
@@ -104,16 +105,22 @@ def prepare(tree: Tree, exact: bool) -> Branchless:
         raise NotCompiled("numba", str(reason)) from None
     assert select.form is not None
     space = {
+        "__name__": __name__,
         **{f"{dtype.name}_": dtype.type for dtype in NUMBERS},
         **{f"vector_{name}": fn for name, fn in vector.MATHS.items()},
         **{f"exact_{name}": called_as_it_is(name) for name in C_FUNCTIONS},
         "sqrt": math.sqrt, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
         "isinf": math.isinf, "isfinite": math.isfinite, **select.constants,
     }  # fmt: skip
-    exec(compile(source_of(select, len(tree.kinds)), "<upshift kernel>", "exec"), space)
-    signature = _signature(tree.kinds, select)
-    kernel = njit([signature], nogil=True, error_model="numpy")(space["kernel"])
-    run = kernel.overloads[signature.args].entry_point
+    source, signature = source_of(select, len(tree.kinds)), _signature(tree.kinds, select)
+
+    def make() -> tuple[Any, None]:
+        exec(compile(source, "<upshift kernel>", "exec"), space)
+        kernel = njit([signature], nogil=True, error_model="numpy")(space["kernel"])
+        return kernel.overloads[signature.args], None
+
+    constants = [f"{type(value).__name__} {value!r}" for value in select.constants.values()]
+    run, _ = kept(f"{source}\n{constants}\n{signature}", make)
     captures = list(tree.captures.values())
     inputs = tuple(capture.id for capture in captures if capture.is_input)
     return Branchless(

@@ -21,9 +21,10 @@ from ...columns.forms import LEAF, Form
 from ...columns.kinds import Kind, array_kind, kind_of, kind_of_dtype
 from ...trace.paths import Capture, Path
 from ..ran import NotCompiled
+from .kept import kept
 from .pipeline import _BUILD, Build, dispatcher_of, is_wide
 from .semantics import Refused, register_symbols
-from .unit import WIDE, Unit, unit_of, where_of
+from .unit import WIDE, Unit, text_of, unit_of, where_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +79,30 @@ def _compile(
     register_symbols()
     found = (*_defaults(unit, len(kinds), shared), *unit.extra.values())
     bound = tuple(replace(capture, id=-i) for i, capture in enumerate(found, start=1))
-    arguments = [*(type_of(kind, not writes) for kind in kinds), *map(_type_of_taken, bound)]
-    dispatcher = dispatcher_of(unit, build)
-    dispatcher.compile(tuple(arguments))
-    made = dispatcher.overloads[tuple(arguments)]
-    form, results = _form_of(made.signature.return_type, unit)
-    outs = _kinds_of(results, shapes, unit)
-    source = _source(kinds, form, outs, len(bound), writes)
-    space = {"attempt": _attempt(made)}
-    exec(compile(source, "<upshift kernel>", "exec"), space)
-    signature = _signature(kinds, outs, bound)
-    kernel = njit([signature], nogil=True, error_model="numpy")(space["kernel"])
-    run = kernel.overloads[signature.args].entry_point
-    near = _is_near_numpy(kinds, bound, unit)
-    return Kernel(unit, bound, run, form, tuple(outs), build.mixed, near)
+    arguments = (*(type_of(kind, not writes) for kind in kinds), *map(_type_of_taken, bound))
+
+    def make() -> tuple[Any, Any]:
+        dispatcher = dispatcher_of(unit, build)
+        dispatcher.compile(arguments)
+        made = dispatcher.overloads[arguments]
+        form, results = _form_of(made.signature.return_type, unit)
+        outs = _kinds_of(results, shapes, unit)
+        space = {"__name__": __name__, "attempt": _attempt(made)}
+        exec(compile(_source(kinds, form, outs, len(bound), writes), "<upshift kernel>", "exec"), space)
+        signature = _signature(kinds, outs, bound)
+        kernel = njit([signature], nogil=True, error_model="numpy")(space["kernel"])
+        return kernel.overloads[signature.args], (form, [(k.dtype.str, k.shape) for k in outs], build.mixed)
+
+    text = f"{text_of(unit)}\n{arguments}\n{[capture.path for capture in bound]}\n{shapes}\n{writes}"
+    run, (form, outs, mixed) = kept(text, make)
+    made = tuple(_kind_of(np.dtype(dtype), shape) for dtype, shape in outs)
+    return Kernel(unit, bound, run, form, made, mixed, _is_near_numpy(kinds, bound, unit))
+
+
+def _kind_of(dtype: np.dtype[Any], shape: tuple[int, ...] | None) -> Kind:
+    kind = kind_of_dtype(dtype) if shape is None else array_kind(dtype, shape)
+    assert kind is not None
+    return kind
 
 
 def _is_near_numpy(kinds: Sequence[Kind], bound: Sequence[Capture], unit: Unit) -> bool:
@@ -225,12 +236,14 @@ def _kinds_of(results: list[Any], shapes: Any, unit: Unit) -> list[Kind]:
         if isinstance(result, types.Array):
             if i >= len(shapes) or shapes[i] is None or len(shapes[i]) != result.ndim:
                 raise NotCompiled("numba", "the shapes of its results are not known", where_of(unit.f))
-            kind = array_kind(np.dtype(str(result.dtype)), shapes[i])
+            made.append(_kind_of(_dtype_of(result.dtype), shapes[i]))
         else:
-            kind = kind_of_dtype(np.dtype("bool" if isinstance(result, types.Boolean) else str(result)))
-        assert kind is not None
-        made.append(kind)
+            made.append(_kind_of(_dtype_of(result), None))
     return made
+
+
+def _dtype_of(number: Any) -> np.dtype[Any]:
+    return np.dtype("bool" if isinstance(number, types.Boolean) else str(number))
 
 
 def _reason_of(error: BaseException, unit: Unit) -> tuple[str, str]:

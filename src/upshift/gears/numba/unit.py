@@ -165,3 +165,39 @@ def _frozen(unit: Unit, key: Key, value: Any) -> Any:
         return frozen(value)
     except TypeError:
         raise NotCompiled("numba", f"captures {key[-1]}, a {type(value).__name__}", where_of(unit.f)) from None
+
+
+# ---- what machine code is made from, as text
+
+
+def text_of(unit: Unit) -> str:
+    """All of a function and its helpers that machine code hangs on: equal texts, equal code."""
+    helpers = [f"{key}: {text_of(helper)} {helper.f.__defaults__!r}" for key, helper in unit.helpers.items()]
+    built = [f"{capture.path} {_text_of_built(capture)}" for capture in unit.built_in]
+    inputs = [f"{key}={name}" for key, name in unit.inputs.items()]
+    extra = [f"{name}:{capture.expected}" for name, capture in unit.extra.items()]
+    return "\n".join([_text_of_code(unit.f.__code__), *inputs, *extra, *built, *helpers])
+
+
+def _text_of_built(capture: Capture) -> str:
+    if capture.mode == "code":
+        return "code"
+    if capture.mode == "frozen":
+        return repr(capture.expected)
+    value = capture.expected
+    return (
+        f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', getattr(value, '__name__', type(value)))}"
+    )
+
+
+def _text_of_code(code: types.CodeType) -> str:
+    constants = [_text_of_code(c) if isinstance(c, types.CodeType) else _text_of_constant(c) for c in code.co_consts]
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    return f"{code.co_code.hex()} {constants} {names} {counts}"
+
+
+def _text_of_constant(value: Any) -> str:
+    if isinstance(value, frozenset):
+        return f"frozenset({sorted(map(_text_of_constant, value))})"
+    return f"{type(value).__name__} {value!r}"

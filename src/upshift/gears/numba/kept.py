@@ -1,0 +1,62 @@
+"""A text that says all that machine code is made from in; the code out, from the disk where another process left it.
+
+Numba's own format and files, in a folder that only this user can write to. What was kept is checked against the loop
+like code that was just compiled, so the worst that a wrong file could do is to cost time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from numba.core.caching import IndexDataCacheFile
+from numba.core.compiler import CompileResult
+from numba.core.registry import cpu_target
+
+from ...folder import folder, stamp
+from . import vector
+
+MOST_FILES = 512
+"""Kernels that are kept; the oldest go first."""
+_DAMAGED = (OSError, pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, KeyError, ImportError,
+            IndexError, RuntimeError)  # fmt: skip
+"""What reading a damaged file may raise."""
+
+
+def kept(text: str, make: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Machine code and what goes with it: from the disk, else made now and kept. `make` gives Numba's result."""
+    place = folder()
+    if place is None:
+        result, besides = make()
+        return result.entry_point, besides
+    context = cpu_target.target_context
+    context.refresh()  # what is loaded needs it as much as what is compiled
+    magic = context.codegen().magic_tuple()
+    name = hashlib.sha256(f"{text}\n{magic}\n{stamp()}\n{vector.cache_key()}".encode()).hexdigest()[:32]
+    code = place / "code"
+    file = IndexDataCacheFile(str(code), f"kernel-{name}", text)
+    try:
+        found = file.load(magic) if code.is_dir() else None
+        if found is not None:
+            payload, besides = found
+            return CompileResult._rebuild(context, *payload).entry_point, besides
+    except _DAMAGED:
+        pass  # it is written anew
+    result, besides = make()
+    try:
+        code.mkdir(mode=0o700, exist_ok=True)
+        file.save(magic, (result._reduce(), besides))
+        _sweep(code)
+    except (OSError, pickle.PicklingError, TypeError, AttributeError):
+        pass  # this process has it all the same
+    return result.entry_point, besides
+
+
+def _sweep(code: Any) -> None:
+    """Kernels that were made long ago make room for others."""
+    files = sorted(code.glob("kernel-*.nbi"), key=lambda path: path.stat().st_mtime)
+    for index in files[:-MOST_FILES]:
+        for path in code.glob(f"{index.stem}.*"):
+            path.unlink(missing_ok=True)
