@@ -7,6 +7,7 @@ for it, or where the lower gears have already cost as much more than machine cod
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import Protocol
 
 from ..emit.select import MATHS, NoSelect, select_of
@@ -55,15 +56,28 @@ def machine_rate(function: Function) -> float:
     """Seconds for one element by machine code, before it was measured."""
     tree = function.traced()
     loop = function.costs.loop_rate
-    if tree is None or tree.root is None:
-        return loop / GAIN
+    rate = None if tree is None else _branchless_rate(tree)
+    return loop / GAIN if rate is None else rate
+
+
+def _branchless_rate(tree: Tree) -> float | None:
+    """Seconds for one element in a loop without branches; None where the tree has none. Told once for every path."""
+    known = _RATES.get(tree)
+    if known is not None and known[0] == tree.paths:
+        return known[1]
+    rate = None
     try:
         select_of(tree)
+        steps = [step.op.name for node in tree.nodes() for step in node.steps if step.op is not None]
+        maths = sum(name in MATHS or name in ("pow", "power") for name in steps)
+        rate = 0.8e-9 + 0.1e-9 * len(steps) + 1.2e-9 * maths
     except NoSelect:
-        return loop / GAIN
-    steps = [step.op.name for node in tree.nodes() for step in node.steps if step.op is not None]
-    maths = sum(name in MATHS or name in ("pow", "power") for name in steps)
-    return 0.8e-9 + 0.1e-9 * len(steps) + 1.2e-9 * maths
+        pass
+    _RATES[tree] = tree.paths, rate
+    return rate
+
+
+_RATES: weakref.WeakKeyDictionary[Tree, tuple[int, float | None]] = weakref.WeakKeyDictionary()
 
 
 def machine_is_best(job: Job, function: Function) -> bool:
@@ -85,7 +99,7 @@ def compiling_pays(n: int, lower: float, function: Function) -> bool:
     if gain < LEAST * lower:
         return False
     setup = compile_seconds(function)
-    return gain > PLAINLY * setup or (function.regret > setup and gain > 0)
+    return gain > PLAINLY * setup or (function.regret >= setup and gain > 0)
 
 
 def review_after(function: Function) -> float:

@@ -85,12 +85,22 @@ class Costs:
     batched: Line = field(default_factory=Line)
     machine: Line = field(default_factory=Line)
     dear: int = 0
+    patience: float = 0.0
+    retry_at: float = 0.0
 
     def add_batched(self, n: int, seconds: float, invested: bool) -> None:
         """A call that paid for traces says little of the next one, unless it goes on so."""
         self.dear = self.dear + 1 if invested and seconds > self.loop_rate * n else 0
         if not invested or self.dear > 3:
             self.batched.add(n, seconds)
+        if self.dear > 3:
+            self.patience = max(2 * self.patience, 8 * seconds)
+            self.retry_at = self.loop_spent + self.patience
+
+    def think_again(self) -> None:
+        """Where traces made a batch dear, it is tried again after the loop has cost several times as much."""
+        if self.retry_at and self.loop_spent > self.retry_at:
+            self.batched, self.dear, self.retry_at = Line(), 0, 0.0
 
     @property
     def loop_rate(self) -> float:

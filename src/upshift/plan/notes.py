@@ -37,8 +37,8 @@ def remember(known: Known, refusal: Refusal | None = None, compiled: bool = Fals
     """Note what the next process should know, where it is news."""
     if not known.noted:
         return
-    news = compiled != known.compiled_before or refusal is not None
-    if not news and known.regret < known.noted_regret + STEP:
+    news = (compiled and not known.compiled_before) or refusal is not None
+    if not news and abs(known.regret - known.noted_regret) < STEP:
         return
     known.noted_regret = known.regret
     known.compiled_before |= compiled

@@ -21,7 +21,7 @@ from ..gears.program import Care
 from ..trace import Tree, bind
 from ..verify import check, sample
 from .batched import Batched
-from .choice import AT_STAKE, compile_seconds, compiling_pays, machine_is_best, machine_rate, review_after
+from .choice import AT_STAKE, compile_seconds, compiling_pays, machine_is_best, review_after
 from .costs import FIXED, SETUP
 from .machine import run_machine, swift_of
 from .memory import Known
@@ -49,6 +49,7 @@ def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
 def run_best(job: Job, known: Known, on_error: OnError) -> Any:
     """The job in the gear that is expected to be fastest; a new function starts in the loop."""
     result = NOT_DONE
+    known.costs.think_again()
     if on_error == "raise" and _machine_pays(job, known):
         result = _by_machine(job, known, on_error, [])
     if result is NOT_DONE and known.trees and (known.express is not None or batch_pays(job, known)):
@@ -74,7 +75,7 @@ def _by_batch(job: Job, known: Known, on_error: OnError) -> Any:
     seconds = time.perf_counter() - began
     known.costs.add_batched(job.n, seconds, made.invested)
     known.walked()
-    _regret(job.n, seconds, known)
+    _regret(seconds, known)
     return result
 
 
@@ -88,7 +89,7 @@ def _climb(job: Job, known: Known, on_error: OnError) -> Any:
             result = stacked(results, on_error)
             if known.of_arrays:
                 known.costs.add_stack(job.n, time.perf_counter() - began)
-            _regret(job.n, known.costs.loop_rate * job.n, known)
+            _regret(known.costs.loop_rate * job.n, known)
             return result
         rest = _rest if gear == "numpy" else _by_machine
         result = rest(job, known, on_error, results)
@@ -201,15 +202,18 @@ def _by_machine(job: Job, known: Known, on_error: OnError, results: list[Any]) -
     if isinstance(made, Refusal):
         remember(known, known.machines.why_not(job))
         return NOT_DONE
+    if made.invested:
+        known.regret = 0.0  # it is paid
     remember(known, compiled=True)
     try:
         result = _joined(job, rest, made, on_error, results, joined)
     except ClassesLost:
         return NOT_DONE
-    compiling = known.machines.seconds - before
-    known.costs.machine.add(rest.n, time.perf_counter() - began - compiling)
     if known.swift is None:
         known.swift = swift_of(known.machines, job)
+    if not made.invested or known.swift is None:
+        compiling = known.machines.seconds - before
+        known.costs.machine.add(rest.n, time.perf_counter() - began - compiling)
     return result
 
 
@@ -231,12 +235,13 @@ def _left_to_machine(job: Job, known: Known, on_error: OnError, made: Batched) -
         known.swift = swift_of(known.machines, job)
 
 
-def _regret(n: int, seconds: float, known: Known) -> None:
-    """Keep in mind what machine code would have saved."""
-    if seconds > WORTH_A_THOUGHT * 1e-3:
-        known.regret += max(seconds - FIXED - n * machine_rate(known), 0.0)
+def _regret(seconds: float, known: Known) -> None:
+    """Keep in mind what machine code would have saved: most of it."""
+    known.regret += seconds
+    if known.regret > AT_STAKE:
         remember(known)
-        known.review(review_after(known))
+        if known.costs.batched.seen and known.express is not None:
+            known.review(review_after(known))
 
 
 def stacked(results: list[Any], on_error: OnError) -> Any:

@@ -163,9 +163,23 @@ def division(fn: Any) -> Any:
             return plainly(typing, fn, (a, b))
         if fn is operator.truediv:
             return types.float64(types.int64, types.int64), divide_ints
+        by = b.literal_value if isinstance(b, types.IntegerLiteral) else 0
+        if by > 0 and by & (by - 1) == 0:
+            return types.int64(types.int64, b), by_power_of_two(by, fn is operator.mod)
         return types.int64(types.int64, types.int64), floor_ints(fn is operator.mod)
 
-    return stand_in(check)
+    return intrinsic(prefer_literal=True)(check)
+
+
+def by_power_of_two(by: int, remainder: bool) -> Any:
+    """Floor division by a power of two, which the function wrote itself, is a shift; what remains are the low bits."""
+
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        if remainder:
+            return builder.and_(values[0], ir.Constant(I64, by - 1))
+        return builder.ashr(values[0], ir.Constant(I64, by.bit_length() - 1))
+
+    return generate
 
 
 def divide_ints(context: Any, builder: Any, sig: Any, values: Any) -> Any:
