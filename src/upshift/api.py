@@ -21,10 +21,12 @@ from .gears.job import Job
 from .gears.loop import OnError, check_policy, run_loop, run_plain
 from .gears.numpy import Pace
 from .gears.streams import Streams
+from .plan.batch import batch
 from .plan.explanation import Explanation
 from .plan.explanation import explain as explain_job
 from .plan.memory import MANY_SECONDS, MEMORY, QUICK_SECONDS, RENTED_SECONDS, Known, key_of, quick_key
-from .plan.shift import batch, run_best, run_in, stacked
+from .plan.shift import run_best, run_in
+from .plan.whole import stacked
 
 GEARS = ("loop", "numpy", "numba")
 _PLAIN_COLUMNS = (np.ndarray, list, tuple, range)

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from .report import demo, info, rules
+from .report import bench, demo, info, rules
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -14,12 +14,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="upshift", description="Run a function of one element over many, fast.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     commands.add_parser("demo", help="map six real functions in every gear and print the table")
+    commands.add_parser("bench", add_help=False, help="how fast every way to map is here, side by side with its peers")
     commands.add_parser("rules", help="how every NumPy function is run for all elements, as a page")
     commands.add_parser("info", help="this machine, versions, and which gears can run")
-    command = parser.parse_args(argv).command
+    words = sys.argv[1:] if argv is None else list(argv)
+    known, rest = parser.parse_known_args(words)
+    command = known.command
+    if rest and command != "bench":
+        parser.parse_args(words)  # says what was not understood
     try:
         if command == "demo":
             demo.show()
+        elif command == "bench":
+            return bench.main(rest)
         elif command == "rules":
             print(rules.page(), end="")
         else:

@@ -11,10 +11,10 @@ import weakref
 from typing import Protocol
 
 from ..emit.select import MATHS, NoSelect, select_of
-from ..gears.job import Job
 from ..trace import Tree
 from .calibration import calibration
-from .costs import Costs
+from .costs import FIXED, Costs
+from .costs import GAIN as BATCH_GAIN
 from .machine import Machines
 
 IMPORT = 0.6
@@ -80,15 +80,22 @@ def _branchless_rate(tree: Tree) -> float | None:
 _RATES: weakref.WeakKeyDictionary[Tree, tuple[int, float | None]] = weakref.WeakKeyDictionary()
 
 
-def machine_is_best(job: Job, function: Function) -> bool:
-    """Whether machine code that is there already is expected to be faster than the other gears."""
+def machine_is_best(n: int, function: Function, setup: float | None = None) -> bool:
+    """Whether machine code that is there already is expected to be faster than the other gears.
+
+    `setup`: what a trace would cost, where a batch was not tried yet.
+    """
     costs = function.costs
-    expected = costs.machine.predict(job.n, costs.loop_rate)
-    if expected is None:
+    expected = costs.machine.predict(n, costs.loop_rate)
+    if expected is None or not costs.loop_rate:
         return True
-    others = [costs.loop_rate * job.n] if costs.loop_rate else []
-    batched = costs.batched_seconds(job.n)
-    return all(expected <= other for other in (others if batched is None else [*others, batched]))
+    others = [costs.loop_rate * n]
+    batched = costs.batched_seconds(n)
+    if batched is not None:
+        others.append(batched)
+    elif setup is not None:
+        others.append(2 * (setup + FIXED + n * costs.loop_rate / BATCH_GAIN))
+    return all(expected <= other for other in others)
 
 
 def compiling_pays(n: int, lower: float, function: Function) -> bool:

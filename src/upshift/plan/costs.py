@@ -51,7 +51,7 @@ class Line:
         """Fixed part and rate; where one size was seen, the rate is what batching is expected to give."""
         low, high = self.seen[min(self.seen)], self.seen[max(self.seen)]
         if high[0] <= low[0]:
-            rate = min(loop_rate / GAIN, low[1] / low[0])
+            rate = max(min(loop_rate / GAIN, low[1] / low[0]), (low[1] - 10 * FIXED) / low[0])
         else:
             rate = max((high[1] - low[1]) / (high[0] - low[0]), 0.0)
         return max(low[1] - rate * low[0], 0.0), rate

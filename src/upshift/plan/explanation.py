@@ -16,9 +16,12 @@ from ..gears.loop import run_loop
 from ..gears.numpy import Pace
 from ..gears.streams import generators_in
 from ..trace import Guard, Raises, Tree
+from .batch import batch
 from .batched import Batched
+from .choice import machine_is_best
+from .machine import run_machine
 from .memory import Known
-from .shift import batch, batch_pays
+from .shift import batch_pays
 
 _PATIENCE = 0.5
 """Seconds that an explanation may spend on tracing."""
@@ -85,11 +88,34 @@ def _explain(job: Job, known: Known) -> Explanation:
         made.refusals["numpy"] = batched
         if known.costs.loop_rate:
             made.seconds["loop"] = known.costs.loop_rate * job.n
-        return made
-    _measure(job, known, made)
-    _describe(job, known, batched, made)
-    made.gear = "numpy" if batch_pays(job, known) else "loop"
+    else:
+        _measure(job, known, made)
+        _describe(job, known, batched, made)
+        made.gear = "numpy" if batch_pays(job, known) else "loop"
+    _measure_machine(job, known, made)
     return made
+
+
+def _measure_machine(job: Job, known: Known, made: Explanation) -> None:
+    """Machine code, where it is there or the loop takes so long that it might be."""
+    refusal = known.machines.why_not(job)
+    ready = known.machines.is_ready(job)
+    if refusal is None and not ready and known.costs.loop_rate * job.n < WORTH_COMPILING:
+        return
+    for _ in range(2):
+        began = time.perf_counter()
+        ran = run_machine(job, known.machines, known.tree_of)
+        if isinstance(ran, Refusal):
+            made.refusals["numba"] = ran
+            return
+    known.costs.machine.add(job.n, time.perf_counter() - began)
+    made.seconds["numba"] = known.costs.machine.predict(job.n, known.costs.loop_rate) or 0.0
+    if machine_is_best(job.n, known):
+        made.gear = "numba"
+
+
+WORTH_COMPILING = 10e-3
+"""Seconds of the loop from which on an explanation compiles the function, to tell what that would give."""
 
 
 def _measure(job: Job, known: Known, made: Explanation) -> None:

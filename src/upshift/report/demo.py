@@ -12,6 +12,7 @@ import numpy as np
 
 from ..api import GEARS, explain
 from ..api import map as up_map
+from ..errors import GearRefused
 
 SIZES = (10, 1_000, 10_000, 100_000)
 
@@ -95,6 +96,15 @@ def best_time(run: Callable[[], Any], seconds: float) -> float:
             return best
 
 
+def time_in(gear: str, f: Callable[..., Any], columns: list[Any]) -> float | None:
+    """The shortest run in a gear, what it has to compile not counted; None where it refuses."""
+    try:
+        up_map(f, *columns, gear=gear)
+    except GearRefused:
+        return None
+    return best_time(lambda: up_map(f, *columns, gear=gear), 0.06)
+
+
 def show(out: Any = None) -> None:
     """Print the table, and an explanation of one row."""
     write = (out or sys.stdout).write
@@ -103,11 +113,12 @@ def show(out: Any = None) -> None:
     for n in SIZES:
         for f, columns in cases(n):
             loop = best_time(lambda f=f, c=columns: up_map(f, *c, gear="loop"), 0.08)  # type: ignore[misc]
-            forced = best_time(lambda f=f, c=columns: up_map(f, *c, gear="numpy"), 0.06)  # type: ignore[misc]
+            forced = [time_in(gear, f, columns) for gear in GEARS[1:]]
             for _ in range(4):
                 up_map(f, *columns)
             chosen = best_time(lambda f=f, c=columns: up_map(f, *c), 0.06)  # type: ignore[misc]
-            write(f"{f.__name__:<16}{n:>9,}{loop * 1e3:>8.3f} ms{loop / forced:>8.1f}x{loop / chosen:>8.1f}x\n")
+            cells = [f"{loop / seconds:.1f}x" if seconds else "-" for seconds in (*forced, chosen)]
+            write(f"{f.__name__:<16}{n:>9,}{loop * 1e3:>8.3f} ms" + "".join(f"{cell:>9}" for cell in cells) + "\n")
         write("\n")
     f, columns = cases(SIZES[-1])[0]
     write(f"up.explain({f.__name__}, prices):\n\n{explain(f, *columns)}\n")

@@ -10,6 +10,8 @@ import sys
 
 from ..api import GEARS
 from ..config import settings
+from ..folder import folder
+from ..plan.calibration import calibration
 
 FRAMEWORKS = {
     "numpy": "comes with upshift",
@@ -31,12 +33,25 @@ def describe() -> str:
         f"python {sys.version.split()[0]} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
         f"{now.num_threads} threads used",
         f"gears: {', '.join(GEARS)}" + (" (UPSHIFT_DISABLE is set: the loop runs everything)" if now.disable else ""),
+        _machine(),
         "",
     ]
     for name, remedy in FRAMEWORKS.items():
         found = importlib.util.find_spec(name) is not None
         lines.append(f"  {name:<12} {_version(name) if found else 'not installed: ' + remedy}")
     return "\n".join(lines)
+
+
+def _machine() -> str:
+    """What this machine's calibration says."""
+    if settings().disable:
+        return "calibration: none, while UPSHIFT_DISABLE is set"
+    found = calibration()
+    return (
+        f"calibration: {found.call * 1e9:.0f} ns a Python call, {found.ufunc * 1e6:.2f} us a NumPy call, "
+        f"{found.stream * 1e9:.2f} ns an element in cache, {found.thread * 1e6:.0f} us to wake a thread, "
+        f"{found.compile:.2f} s a compilation; kept in {folder() or 'memory only'}"
+    )
 
 
 def _version(name: str) -> str:
