@@ -51,7 +51,8 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
     result = NOT_DONE
     known.costs.think_again()
     if on_error == "raise" and machine_pays(job, known):
-        result = _by_machine(job, known, on_error)
+        known_speed = known.costs.machine.seen or job.n * known.costs.loop_rate < WORTH_A_THOUGHT
+        result = _by_machine(job, known, on_error) if known_speed else Climb(job, known, on_error).run("numba")
     if result is NOT_DONE and known.trees and batch_pays(job, known):
         result = _by_batch(job, known, on_error)
     if result is NOT_DONE:
@@ -100,13 +101,15 @@ class Climb:
         self.looped: list[Looped] = []
         self.pieces: list[Placed] = []
 
-    def run(self) -> Any:
+    def run(self, gear: str | None = None) -> Any:
+        """`gear`: the first to try."""
         while self.done < self.job.n:
-            gear = self._loop_until()
+            gear = gear or self._loop_until()
             if gear == "numpy":
                 self._batch()
             elif gear == "numba":
                 self._compile()
+            gear = None
         try:
             return self._result()
         except ClassesLost:
