@@ -19,9 +19,12 @@ from numba.core.untyped_passes import InlineClosureLikes, TranslateByteCode
 
 from ...columns.kinds import kind_of
 from ..ran import NotCompiled
-from .semantics import IN_PLACE, STAND_INS, is_bool, is_complex, is_float, is_int
+from .semantics import IN_PLACE, is_bool, is_complex, is_float, is_int
+from .semantics import STAND_INS as OF_PYTHON
+from .ufuncs import UFUNCS
 from .unit import OUR_MODULES, Unit, where_of
 
+STAND_INS = {**UFUNCS, **OF_PYTHON}
 ALLOWED = frozenset((range, len, enumerate, zip, reversed, np.zeros, np.ones, np.empty))
 """Functions that Numba compiles with Python's meaning as they are."""
 ATTRIBUTES = frozenset(("shape", "ndim", "size", "real", "imag", "append", "copy"))

@@ -494,7 +494,8 @@ def by_llvm(name: str, checked: bool) -> Any:
     arity = 2 if name == "copysign" else 1
 
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        made = builder.call(builder.module.declare_intrinsic(f"llvm.{name}", [F64]), values)
+        kind = ir.FunctionType(F64, [F64] * arity)
+        made = builder.call(builder.module.declare_intrinsic(f"llvm.{name}", [F64], kind), values)
         if checked:
             leave_domain(context, builder, made, list(values))
         return made
