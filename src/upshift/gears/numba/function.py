@@ -18,8 +18,8 @@ from ..ran import NotCompiled, Ran
 from . import flags
 from .kernel import Kernel, compile_kernel
 
-FEWEST = 64
-"""Lanes among which the one that raised a flag is no longer sought."""
+SEARCHES = 2000
+"""Calls of a kernel, at most, by which the lanes that raised a flag are sought; what is not searched then is left."""
 LONGEST = 0.1
 """Seconds that one call of a kernel takes, at most, as far as is known: in between, Ctrl-C is heard."""
 FIRST = 1 << 14
@@ -85,21 +85,31 @@ class CompiledFunction:
             kernel.run(span.start, span.stop, left, *columns, *outs, *captured)
 
         def watch(span: slice) -> None:
-            """Lanes that raise a flag are sought by halves, and left: the plain function warns."""
-            flags.clear()
-            stretch(span)
-            if not flags.raised(watched):
-                return
-            if span.stop - span.start <= FEWEST:
-                left[span] = True
-                return
-            middle = (span.start + span.stop) // 2
-            left[span] = False
-            watch(slice(span.start, middle))
-            watch(slice(middle, span.stop))
+            seek(stretch, span, left, watched)
 
         self.stretches.run(watch if watched else stretch, n, threads)
         return Ran(kernel.form, outs, np.flatnonzero(left) if left.any() else NONE_LEFT, n, self.mixed)
+
+
+def seek(stretch: Callable[[slice], None], span: slice, left: Column, watched: int) -> None:
+    """Run a stretch of lanes. Those that raise a flag are sought by halves, and left: the plain function warns."""
+    pending, calls = [span], 0
+    while pending:
+        span = pending.pop()
+        calls += 1
+        if calls > SEARCHES:
+            left[span] = True
+            continue
+        left[span] = False
+        flags.clear()
+        stretch(span)
+        if not flags.raised(watched):
+            continue
+        if span.stop - span.start == 1:
+            left[span] = True
+            continue
+        middle = (span.start + span.stop) // 2
+        pending += [slice(middle, span.stop), slice(span.start, middle)]
 
 
 def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, shapes: Sequence[Any]) -> CompiledFunction:

@@ -42,14 +42,14 @@ def kept(text: str, make: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
         if found is not None:
             payload, besides = found
             return CompileResult._rebuild(context, *payload).entry_point, besides
-    except _DAMAGED:
-        pass  # it is written anew
+    except _DAMAGED:  # it is written anew
+        (code / f"kernel-{name}.nbi").unlink(missing_ok=True)
     result, besides = make()
     try:
         code.mkdir(mode=0o700, exist_ok=True)
         file.save(magic, (result._reduce(), besides))
         _sweep(code)
-    except (OSError, pickle.PicklingError, TypeError, AttributeError):
+    except (pickle.PicklingError, *_DAMAGED):
         pass  # this process has it all the same
     return result.entry_point, besides
 

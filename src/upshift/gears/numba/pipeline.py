@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import inspect
+import math
 import operator
 import types as pytypes
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from .ufuncs import UFUNCS
 from .unit import OUR_MODULES, Unit, where_of
 
 STAND_INS = {**UFUNCS, **OF_PYTHON}
-ALLOWED = frozenset((range, len, enumerate, zip, reversed, np.zeros, np.ones, np.empty))
+ALLOWED = frozenset((divmod, range, len, enumerate, zip, reversed, np.zeros, np.ones, np.empty))
 """Functions that Numba compiles with Python's meaning as they are."""
 ATTRIBUTES = frozenset(("shape", "ndim", "size", "real", "imag", "append", "copy"))
 ARITHMETIC = {**{fn: fn for fn in STAND_INS}, **IN_PLACE}
@@ -136,6 +137,8 @@ class _Rewriting:
         self.callees: dict[str, Any] = {}
         """By variable: the function that it stands for, as far as is known."""
         self.calls: dict[str, Unit] = {}
+        self.captured: set[str] = set()
+        """Variables that stand for something captured."""
 
     def run(self) -> None:
         first = self.ir.blocks[min(self.ir.blocks)]
@@ -166,7 +169,7 @@ class _Rewriting:
     def _store(self, statement: Any) -> None:
         if not isinstance(statement, ir.SetItem | ir.StaticSetItem):
             self._refuse("changes something other than an array's items", statement)
-        if statement.target.name in self.params:
+        if statement.target.name in self.captured:
             self._refuse("writes into a captured array", statement)
 
     def _assign(self, block: Any, statement: Any, body: list[Any]) -> Any:
@@ -189,6 +192,7 @@ class _Rewriting:
         """What a name stands for: an argument, a helper, a stand-in, a module, or nothing that can be compiled."""
         loc = statement.loc
         if key in self.unit.inputs:
+            self.captured.add(target)
             return self.params[self.unit.inputs[key]]
         if key in self.unit.helpers:
             helper = self.unit.helpers[key]
@@ -251,11 +255,18 @@ class _Rewriting:
             extra = _matched(self.unit, helper)
             kws = [*value.kws, *((name, self.params[ours]) for name, ours in extra)]
             return ir.Expr.call(value.func, value.args, kws, value.loc)
+        if callee is divmod and len(value.args) == 2 and not value.kws:
+            fns = STAND_INS[operator.floordiv], STAND_INS[operator.mod]
+            parts = [self._called(block, statement, fn, tuple(value.args), body) for fn in fns]
+            return ir.Expr.build_tuple(parts, value.loc)
         if callee is None or not _is_known(callee):
             return value
         if value.kws:
             self._refuse(f"calls {callee.__name__} with keywords", statement)
         args = list(value.args)
+        if callee is math.log and len(args) == 2:  # as CPython computes it
+            logs = [self._called(block, statement, STAND_INS[math.log], (arg,), body) for arg in args]
+            return self._call(block, statement, STAND_INS[operator.truediv], tuple(logs), body)
         while callee in (min, max) and len(args) > 2:
             first = self._variable(block, statement.loc)
             call = ir.Expr.call(value.func, tuple(args[:2]), (), statement.loc)
@@ -269,6 +280,12 @@ class _Rewriting:
         variable = self._variable(block, statement.loc)
         body.append(ir.Assign(ir.Global("stand_in", fn, statement.loc), variable, statement.loc))
         return ir.Expr.call(variable, args, (), statement.loc)
+
+    def _called(self, block: Any, statement: Any, fn: Any, args: tuple[Any, ...], body: list[Any]) -> Any:
+        """The result of a call, under a name of its own."""
+        made = self._variable(block, statement.loc)
+        body.append(ir.Assign(self._call(block, statement, fn, args, body), made, statement.loc))
+        return made
 
     def _variable(self, block: Any, loc: Any) -> Any:
         self.made += 1

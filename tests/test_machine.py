@@ -1,0 +1,306 @@
+"""The numba gear beyond the tables: captures, refusals, classes of results, warnings, what is kept on disk."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import upshift as up
+from law import check
+from upshift.plan.machine import SPOT_CHECK, Swift
+from upshift.plan.memory import MEMORY
+
+HERE = Path(__file__).name
+SCALE, WEIGHTS = 2.0, np.array([1.0, 2.0, 3.0])
+NUMBA = ("numba",)
+
+
+def shift_by(x):
+    return x + SCALE
+
+
+def scaled(x):
+    return shift_by(x) * SCALE
+
+
+def weighted(x):
+    total = 0.0
+    for i in range(len(WEIGHTS)):
+        total += WEIGHTS[i] * x
+    return total
+
+
+def in_numba(f, *xs, **shared):
+    return up.map(f, *xs, gear="numba", **shared)
+
+
+def refusal(f, *xs):
+    with pytest.raises(up.GearRefused) as caught:
+        in_numba(f, *xs)
+    text = str(caught.value)
+    assert "\n" not in text and len(text) < 300, text
+    return text
+
+
+# ---- what is captured
+
+
+def test_captured_numbers_may_change_without_a_compilation(monkeypatch):
+    xs = np.arange(5.0)
+    assert in_numba(scaled, xs).tolist() == [scaled(x) for x in xs]
+    compiled = compilations()
+    monkeypatch.setattr(sys.modules[__name__], "SCALE", 5.0)
+    assert in_numba(scaled, xs).tolist() == [scaled(x) for x in xs]
+    assert compilations() == compiled
+
+
+def compilations():
+    return sum(len(v) for known in MEMORY.known.values() for v in known.machines.ready.values())
+
+
+def test_captured_arrays_may_change_in_place_and_in_length(monkeypatch):
+    xs = np.arange(4.0)
+    for weights in (WEIGHTS, np.array([5.0, 1.0, 1.0]), np.arange(7.0)):
+        monkeypatch.setattr(sys.modules[__name__], "WEIGHTS", weights)
+        assert in_numba(weighted, xs).tolist() == [weighted(x) for x in xs]
+    WEIGHTS[0] += 0  # the array itself was never written to
+
+
+def test_a_helper_may_be_replaced(monkeypatch):
+    xs = np.arange(4.0)
+    in_numba(scaled, xs)
+    monkeypatch.setattr(sys.modules[__name__], "shift_by", lambda x: x * 100)
+    assert in_numba(scaled, xs).tolist() == [scaled(x) for x in xs]
+
+
+def test_a_builtin_may_be_shadowed(monkeypatch):
+    f = lambda x: abs(x) + 1
+    assert in_numba(f, [-1.0, 2.0]).tolist() == [2.0, 3.0]
+    monkeypatch.setitem(f.__globals__, "abs", lambda x: x * 10)
+    assert in_numba(f, [-1.0, 2.0]).tolist() == [f(-1.0), f(2.0)]
+
+
+def test_defaults_and_shared_keywords_are_arguments():
+    def f(x, k=3.0, *, n=2):
+        return x * k + n
+
+    assert "keyword-only" in refusal(f, [1.0])
+
+    def g(x, k=3.0, n=2):
+        return x * k + n
+
+    assert in_numba(g, [1.0, 2.0]).tolist() == [5.0, 8.0]
+    assert in_numba(g, [1.0, 2.0], n=5).tolist() == [8.0, 11.0]
+    assert in_numba(g, [1.0, 2.0], k=np.float64(1.0)).tolist() == [3.0, 4.0]
+    g.__defaults__ = (10.0, 2)
+    assert in_numba(g, [1.0, 2.0]).tolist() == [12.0, 22.0]
+
+
+# ---- what it refuses, and where
+
+
+@pytest.mark.parametrize(
+    ("f", "word", "line"),
+    [
+        (lambda x: {x: 1}[x], "map", 0),
+        (lambda x: print(x), "print", 0),
+        (lambda x: str(x), "str", 0),
+        (lambda x: x if x > 0 else None, "None", 0),
+        (lambda x: sorted([x, 1.0]), "sorted", 0),
+    ],
+)
+def test_reasons_are_one_sentence_with_a_line(f, word, line):
+    text = refusal(f, [1.0, 2.0])
+    assert word in text and f"{HERE}:{f.__code__.co_firstlineno + line}" in text
+
+
+def test_a_function_that_calls_itself_is_refused():
+    def factorial(n):
+        return n * factorial(n - 1) if n > 1 else 1
+
+    assert "calls itself" in refusal(factorial, [3, 4])
+
+
+def test_variables_that_may_be_unset_are_refused():
+    def f(x):
+        if x > 0:
+            y = 1.0
+        return y
+
+    assert "before it is set" in refusal(f, [1.0, 2.0])
+
+
+def test_narrow_numbers_are_refused():
+    assert "promotes" in refusal(lambda x: x * 2.0, np.arange(3, dtype=np.float32))
+
+
+# ---- classes of results
+
+
+def test_ints_among_floats_are_stored_as_the_loop_stores_them():
+    f = lambda x: 0 if x < 0 else x
+    check(f, [-1.0, 2.0, 3.0], gears=NUMBA)
+    check(f, np.array([-1.0, 2.0]), gears=NUMBA)
+    ints = [-1.0, -2.0]
+    assert "not the loop's" in refusal(f, ints)  # all of them ints: the column would be floats
+    assert up.map(f, ints).dtype == np.int64
+
+
+def test_big_ints_are_the_loops():
+    check(lambda n: n**20, [1, 2, 3, 100], gears=NUMBA)
+    check(lambda n: n * 4611686018427387904, [1, 2, 3], gears=NUMBA)
+    check(lambda n: n - 9223372036854775807, [1, -1, -2], gears=NUMBA)
+
+
+def test_errors_name_their_element():
+    with pytest.raises(ZeroDivisionError) as caught:
+        in_numba(lambda n: 1 // n, [1, 2, 0, 4])
+    assert "element 2" in caught.value.__notes__[0]
+
+
+def test_the_callers_arrays_never_change():
+    def f(row):
+        row[0] = -1.0
+        return row.copy()
+
+    rows = np.arange(12.0).reshape(4, 3)
+    before = rows.copy()
+    assert np.array_equal(in_numba(f, rows)[:, 0], [-1.0] * 4)
+    assert np.array_equal(rows, before)
+
+
+def test_captured_arrays_cannot_be_written_to():
+    def f(x):
+        WEIGHTS[0] = x
+        return x
+
+    assert "captured" in refusal(f, [1.0, 2.0])
+
+
+# ---- warnings
+
+
+@pytest.mark.parametrize("f", [lambda x: x * 1e308 * 10, lambda x: 1 / x, lambda x: np.log(x), lambda x: x - x * 1e400])
+def test_numpy_warns_as_in_the_loop(f):
+    xs = np.array([1.0, 2.0, 0.0, 3.0] * 50)
+    assert said(lambda: in_numba(f, xs)) == said(lambda: [f(x) for x in xs])
+
+
+def said(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return {(w.category, str(w.message)) for w in caught}
+
+
+def test_errstate_raise_is_obeyed():
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+        in_numba(lambda x: x * 1e308 * 10, np.array([1e-9, 2.0]))
+
+
+# ---- trust
+
+
+def test_a_difference_seen_later_is_the_end_of_machine_code(caplog):
+    xs = np.linspace(1.0, 2.0, 400)
+    f = lambda x: math.sqrt(x) * 3
+    in_numba(f, xs)
+    known = next(k for k in MEMORY.known.values() if f.__code__ in k.anchors)
+    machine = next(iter(known.machines.ready.values()))[0]
+    swift = Swift(known.machines, machine)
+    honest = machine.prepared.kernel.run
+
+    def dishonest(*args):
+        honest(*args)
+        args[-1][:] += 1  # its results
+
+    machine.prepared.kernel = dataclass_with(machine.prepared.kernel, run=dishonest)
+    with caplog.at_level(logging.WARNING, "upshift"):
+        for _ in range(SPOT_CHECK):
+            swift.over(f, (xs,))
+    assert "not used" in caplog.text
+    assert not known.machines.ready[next(iter(known.machines.ready))]
+    assert np.array_equal(up.map(f, xs), [f(x) for x in xs])
+
+
+def dataclass_with(instance, **changes):
+    import dataclasses
+
+    return dataclasses.replace(instance, **changes)
+
+
+def test_threads_may_compile_and_run_the_same_function():
+    f = lambda x: math.sin(x) if x > 0 else x * x
+    xs = np.linspace(-3, 3, 500)
+    want, wrong = [f(x) for x in xs], []
+
+    def work():
+        for _ in range(3):
+            if in_numba(f, xs).tolist() != want:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+# ---- on disk
+
+SCRIPT = """
+import logging, sys, time
+import numpy as np, upshift as up
+import numba.core.compiler as compiler
+made = []
+before = compiler.compile_extra
+compiler.compile_extra = lambda *args, **words: made.append(1) or before(*args, **words)
+K = {k}
+def helper(x): return x * K
+def f(n):
+    total = 0.0
+    for k in range(3):
+        total += helper(n) + k
+    return total
+xs = np.arange(5.0)
+got = up.map(f, xs, gear="numba")
+assert got.tolist() == [f(x) for x in xs], got
+print(len(made))
+"""
+
+
+def run_script(folder, k="2.0", source=SCRIPT):
+    env = {**os.environ, "UPSHIFT_CACHE_DIR": str(folder)}
+    done = subprocess.run([sys.executable, "-c", source.replace("{k}", k)], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def test_machine_code_is_kept_across_processes(tmp_path):
+    place = tmp_path / "cache"
+    assert run_script(place) > 0
+    assert run_script(place) == 0
+    assert run_script(place, "7.5") == 0  # another value of the same kind
+    assert run_script(place, "7") > 0  # another kind
+    assert run_script(place, source=SCRIPT.replace("x * K", "x + K")) > 0  # another helper
+    assert (place / "code").stat().st_mode & 0o077 == 0
+
+
+def test_damaged_machine_code_is_made_anew(tmp_path):
+    place = tmp_path / "cache"
+    run_script(place)
+    for file in (place / "code").iterdir():
+        data = file.read_bytes()
+        file.write_bytes(data[: len(data) // 2])
+    assert run_script(place) > 0
+    assert run_script(place) == 0
