@@ -98,6 +98,8 @@ class Climb:
     def __init__(self, job: Job, known: Known, on_error: OnError) -> None:
         self.job, self.known, self.on_error = job, known, on_error
         self.done = 0
+        self.shifted = False
+        """Whether some rows were done in a higher gear."""
         self.looped: list[Looped] = []
         self.pieces: list[Placed] = []
 
@@ -190,7 +192,8 @@ class Climb:
             self._time_stack()
         rate = (costs.batched_seconds(left) or left * costs.loop_rate) / left
         count = left if left * rate < WORTH_A_THOUGHT else max(int(0.5 * WORTH_A_THOUGHT / rate), FEW)
-        whole = count == left and self.done <= 0.05 * self.job.n  # a few made twice cost less than joining them
+        few = self.done <= 0.05 * self.job.n and not self.shifted  # a few made twice cost less than joining them
+        whole = count == left and few
         part = self.job if whole else self.job.part(self.done, self.done + count)
         began = time.perf_counter()
         made = batch(part, known, pace_of(known, part.n), again=whole and self.done > 0)
@@ -221,6 +224,7 @@ class Climb:
         if whole:
             self.looped, self.done = [], 0
         by = self.done
+        self.shifted = True
         self.looped.append((moved(lanes, by, part.n), plain))
         self.pieces += [(moved(at, by, part.n), piece) for at, piece in made.pieces]
         self.done += part.n
