@@ -34,7 +34,7 @@ class Effort:
     budget: float = 0.12
     again: float = 3.0  # seconds more for rivals that end up close
     limit: float = 2.0  # the longest call worth waiting for
-    settle: float = 1.5  # seconds of calls with many elements until a plan has compiled what it will
+    settle: float = 3.0  # seconds of calls with many elements until a plan has compiled what it will
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,9 @@ def call_often(ready: list[Entrant], columns: Columns, effort: Effort) -> None:
 
     for entrant in ready:
         calls: list[float] = []
-        settle = effort.settle if entrant.name == UPSHIFT and len(columns[0]) >= MANY else SETTLE
+        settle = SETTLE
+        if entrant.name == UPSHIFT and len(columns[0]) >= MANY:
+            settle = effort.settle if isinstance(columns[0], np.ndarray) else effort.settle / 3
         while entrant.seen[1] < settle and sum(calls) < settle:
             calls.append(clock(entrant.run, columns))
         entrant.samples, entrant.number = [], max(1, int(SAMPLE / min(calls, default=SAMPLE)))
