@@ -28,7 +28,7 @@ from .plan.memory import MANY_SECONDS, MEMORY, QUICK_SECONDS, RENTED_SECONDS, Kn
 from .plan.shift import run_best, run_in
 from .plan.whole import stacked
 
-GEARS = ("loop", "numpy", "numba")
+GEARS = ("loop", "numpy", "numba", "jax", "cuda")
 _PLAIN_COLUMNS = (np.ndarray, list, tuple, range)
 
 

@@ -15,7 +15,7 @@ from ..columns.kinds import Kind
 from ..config import settings
 from ..errors import Refusal
 from ..gears.express import MISS, is_array_form
-from ..gears.frameworks import prepare_function, prepare_tree
+from ..gears.frameworks import prepare
 from ..gears.job import Job
 from ..gears.ran import Prepared, Ran
 from ..trace import Tree
@@ -25,6 +25,7 @@ from .batched import Batched
 log = logging.getLogger("upshift")
 Row = Callable[[int], tuple[Any, ...]]
 MOST_VARIANTS = 4
+CHANGES = "what it captured changes while it runs"
 SPOT_CHECK = 200
 """Of so many calls by trusted machine code, one element of one is compared with the plain function."""
 _SPOTS = random.Random(1)  # our own: the user's random state is never touched
@@ -40,8 +41,9 @@ class Machine:
 
 @dataclass(slots=True)
 class Machines:
-    """All machine code of a function, by the kind of its elements."""
+    """All machine code of a function in one compiled gear, by the kind of its elements."""
 
+    gear: str = "numba"
     ready: dict[Any, list[Machine]] = field(default_factory=dict)
     refused: dict[Any, Refusal] = field(default_factory=dict)
     noted: Refusal | None = None
@@ -63,11 +65,11 @@ class Machines:
 
     def drop(self, machine: Machine, reason: str) -> None:
         """Machine code that was seen to differ from the plain function."""
-        log.warning("upshift: results of the numba gear are not used: %s", reason)
+        log.warning("upshift: results of the %s gear are not used: %s", self.gear, reason)
         for key, variants in self.ready.items():
             if machine in variants:
                 variants.remove(machine)
-                self.refused[key] = Refusal("numba", f"its result is not the loop's: {reason}")
+                self.refused[key] = Refusal(self.gear, f"its result is not the loop's: {reason}")
 
 
 def _key(lanes: Lanes, job: Job) -> Any:
@@ -78,7 +80,7 @@ def run_machine(job: Job, machines: Machines, trees: Callable[[Lanes], Tree | No
     """All groups of a job by machine code; a refusal where one cannot be. `trees`: what the numpy gear has traced."""
     made = Batched()
     for group in job.groups():
-        refused: Refusal | None = Refusal("numba", group.reason)
+        refused: Refusal | None = Refusal(machines.gear, group.reason)
         if group.lanes is not None:
             refused = _run_group(job, group, machines, trees, made)
         if refused is None:
@@ -127,7 +129,8 @@ def _ran(
         if ran is not None:
             return machine, ran
     began = time.perf_counter()
-    prepared = _prepare(job, lanes, row, n, trees(lanes) if len(variants) < MOST_VARIANTS else None)
+    tree = trees(lanes) if len(variants) < MOST_VARIANTS else None
+    prepared = prepare(machines.gear, job.f, job.shared, lanes, tree, job.exact, lambda: _shapes(job, row, n))
     machines.seconds += time.perf_counter() - began
     if isinstance(prepared, Refusal):
         return prepared, None
@@ -135,16 +138,7 @@ def _ran(
     variants.insert(0, machine)
     del variants[MOST_VARIANTS:]
     ran = prepared.over(job.f, job.shared, lanes.columns, n, threads)
-    return (machine, ran) if ran is not None else (Refusal("numba", "what it captured changes while it runs"), None)
-
-
-def _prepare(job: Job, lanes: Lanes, row: Row, n: int, tree: Tree | None) -> Prepared | Refusal:
-    """The tree without branches, which runs on many lanes at once, or else the function itself."""
-    if tree is not None and tree.root is not None:
-        prepared = prepare_tree(tree, job.exact)
-        if not isinstance(prepared, Refusal):
-            return prepared
-    return prepare_function(job.f, job.shared, lanes, _shapes(job, row, n))
+    return (machine, ran) if ran is not None else (Refusal(machines.gear, CHANGES), None)
 
 
 def _shapes(job: Job, row: Row, n: int) -> list[Any]:
@@ -164,7 +158,7 @@ def _trust(machines: Machines, machine: Machine, ran: Ran, job: Job, row: Row, l
         return None
     kept = ran.some_kept()
     if not kept:
-        return Refusal("numba", "every element of this batch is the plain function's")
+        return Refusal(machines.gear, "every element of this batch is the plain function's")
     found: tuple[Kind, ...] | str = "not looked at"
     if machine.kinds is not None or not settings().verify:
         found = check_columns(ran, prepared.exact, job.call, row, kept[:1])
@@ -175,7 +169,7 @@ def _trust(machines: Machines, machine: Machine, ran: Ran, job: Job, row: Row, l
         return None
     if not prepared.mixed:
         machines.drop(machine, found)
-    return Refusal("numba", f"its result is not the loop's: {found}")
+    return Refusal(machines.gear, f"its result is not the loop's: {found}")
 
 
 class Swift:

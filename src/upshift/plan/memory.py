@@ -54,6 +54,8 @@ class Known:
     care: Care = Care.CLOSE
     express: Express | None = None
     machines: Machines = field(default_factory=Machines)
+    asked: dict[str, Machines] = field(default_factory=dict)
+    """Machine code in gears that run only when the user names them."""
     walks: int = 0
     swift: Swift | None = None
     better: dict[int, bool] = field(default_factory=dict)
@@ -124,6 +126,10 @@ class Known:
     def review(self, after: float) -> None:
         """Consider machine code again after so many elements."""
         self.until_review = self.reviewed = after
+
+    def machines_in(self, gear: str) -> Machines:
+        """Machine code in a compiled gear."""
+        return self.machines if gear == "numba" else self.asked.setdefault(gear, Machines(gear))
 
     def traced(self) -> Tree | None:
         """The tree that the numpy gear used last, where there is one for all elements."""

@@ -34,16 +34,25 @@ def run_in(gear: str, job: Job, known: Known, on_error: OnError) -> Any:
     """The job in a gear that the user named."""
     if gear == "loop":
         return stacked(run_loop(job.call, job.columns, on_error), on_error)
-    if gear == "numba":
-        made = run_machine(job, known.machines, known.tree_of)
-    else:
+    if gear == "numpy":
         made = batch(job, known, Pace(FORCED, FORCED_SECONDS))
+    else:
+        made = _in_compiled(gear, job, known)
     if isinstance(made, Refusal):
         raise GearRefused(made)
     try:
         return conclude(job.n, [plain_rows(job, made, on_error)], made.pieces, on_error == "skip")
     except ClassesLost:
         raise GearRefused(Refusal(gear, "its results are of classes that cannot be stored alike")) from None
+
+
+def _in_compiled(gear: str, job: Job, known: Known) -> Batched | Refusal:
+    machines = known.machines_in(gear)
+    if gear == "jax" and not machines.is_ready(job):  # it runs what was traced
+        traced = batch(job, known, Pace(FORCED, FORCED_SECONDS))
+        if isinstance(traced, Refusal):
+            return Refusal(gear, traced.reason, traced.where, traced.remedy)
+    return run_machine(job, machines, known.tree_of)
 
 
 def run_best(job: Job, known: Known, on_error: OnError) -> Any:
