@@ -29,12 +29,12 @@ SAMPLE = 100e-6  # shorter calls are repeated within one sample, or the clock is
 class Effort:
     """How long to look: up to `rounds` samples of a contender, at least `least`, in `budget` seconds."""
 
-    rounds: int = 15
+    rounds: int = 11
     least: int = 3
     budget: float = 0.12
-    again: float = 3.0  # seconds more for rivals that end up close
+    again: float = 1.5  # seconds more for rivals that end up close
     limit: float = 2.0  # the longest call worth waiting for
-    settle: float = 3.0  # seconds of calls with many elements until a plan has compiled what it will
+    settle: float = 2.0  # seconds of calls with many elements until a plan has compiled what it will
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from .config import bytes_of, config, settings
 from .emit import NoSource, source_of
 from .errors import GearRefused, Refusal, UpshiftError
 from .gears.express import MISS
+from .gears.frameworks import owner_of, run_on_device, run_on_jax
 from .gears.job import Job
 from .gears.loop import OnError, check_policy, run_loop, run_plain
 from .gears.numpy import Pace
@@ -27,6 +28,7 @@ from .plan.explanation import explain as explain_job
 from .plan.memory import MANY_SECONDS, MEMORY, QUICK_SECONDS, RENTED_SECONDS, Known, key_of, quick_key
 from .plan.shift import run_best, run_in
 from .plan.whole import stacked
+from .verify import check_columns, differ
 
 GEARS = ("loop", "numpy", "numba", "jax", "cuda")
 _PLAIN_COLUMNS = (np.ndarray, list, tuple, range)
@@ -196,6 +198,9 @@ def _map(f: Any, xs: tuple[Any, ...], on_error: OnError, gear: str | None, exact
         raise TypeError(f"the first argument must be callable, not {f!r}")
     if gear is not None and gear not in GEARS:
         raise UpshiftError(f"no gear named {gear!r}; there are {', '.join(GEARS)}")
+    owner = owner_of(xs)
+    if owner is not None:
+        return _map_foreign(owner, f, xs, on_error, gear, exact, shared)
     job = make_job(f, xs, shared, exact)
     if job.n == 0:
         return empty(_annotation(f))
@@ -203,6 +208,22 @@ def _map(f: Any, xs: tuple[Any, ...], on_error: OnError, gear: str | None, exact
         gear = "loop"
     known = MEMORY.recall(*key_of(f, job.columns, shared), job.columns)
     return run_in(gear, job, known, on_error) if gear else run_best(job, known, on_error)
+
+
+def _map_foreign(owner: str, f: Any, xs: Any, on_error: OnError, gear: str | None, exact: bool, shared: Any) -> Any:
+    """Arrays of JAX, or on a GPU, stay there and come back the same; in a gear that was named, NumPy's are made."""
+    plain = on_error == "raise" and not exact and not settings().disable
+    if owner == "jax" and plain and gear in (None, "jax"):
+
+        def in_numpy(columns: list[Any]) -> Any:
+            return _map(f, tuple(columns), on_error, None, exact, shared)
+
+        return run_on_jax(f, xs, shared, in_numpy, check_columns)
+    if owner == "cuda" and on_error == "raise" and gear in (None, "cuda"):
+        return run_on_device(f, xs, shared, exact, differ)
+    if owner == "cuda":
+        raise UpshiftError(f"arrays on a GPU run in the gear 'cuda', with on_error='raise', not in {gear!r}")
+    return _map(f, tuple(np.asarray(x) for x in xs), on_error, gear, exact, shared)
 
 
 def explain(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) -> Explanation:

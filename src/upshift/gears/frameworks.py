@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..columns.inputs import Lanes
-from ..errors import Refusal
+from ..errors import GearRefused, Refusal
 from ..trace import Tree
 from .ran import NotCompiled, Prepared
 
@@ -67,3 +67,34 @@ def _in_cuda(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool, 
         if tree is None:
             raise
     return branchless.prepare(tree, exact)
+
+
+# ---- arrays that are a framework's own
+
+
+def owner_of(xs: Sequence[Any]) -> str | None:
+    """The gear of columns that live in a framework: "jax", or "cuda" for other arrays on a GPU; None for all others."""
+    for x in xs:
+        module = type(x).__module__.partition(".")[0]
+        if module in ("jax", "jaxlib"):
+            return "jax"
+        if module in ("cupy", "torch", "numba", "numba_cuda") and getattr(x, "is_cuda", True):
+            return "cuda" if hasattr(x, "__cuda_array_interface__") else None
+    return None
+
+
+def run_on_jax(f: Any, xs: Sequence[Any], shared: dict[str, Any], plain: Any, check: Any) -> Any:
+    """JAX arrays in, JAX arrays out."""
+    from .jax.columns import run_on_jax as run
+
+    return run(f, xs, shared, plain, check)
+
+
+def run_on_device(f: Any, xs: Sequence[Any], shared: dict[str, Any], exact: bool, differ: Any) -> Any:
+    """Arrays on a GPU in, arrays of the same kind out."""
+    from .cuda.arrays import run_on_device as run
+
+    try:
+        return run(f, xs, shared, exact, differ)
+    except NotCompiled as reason:
+        raise GearRefused(reason.refusal) from None

@@ -17,15 +17,17 @@ from llvmlite import ir
 from numba import from_dtype
 from numba.core import types
 from numba.core.registry import cpu_target
+from numba.np.arrayobj import populate_array
 
 from ...columns.kinds import Kind
 from ..ran import NotCompiled
 from .target import Target, keep_only
+from .ufuncs import LOOP, loops_in
 
 I8, I32, I64, F64 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 POINTER = I8.as_pointer()
 LANE = "upshift_lane"
-_MATHS = "upshift_"
+MATHS = "upshift_"
 """What the names of C's functions begin with."""
 
 
@@ -65,19 +67,41 @@ class Flat:
     maths: frozenset[str]
     """C's functions that it calls."""
 
+    @property
+    def loops(self) -> bool:
+        """Whether lanes may take different times: a block is entered again from one below it."""
+        seen: set[str] = set()
+        for line in self.text.splitlines():
+            label = re.match(r'((?:[-\w.$]+|"[^"]*")):', line)
+            if label:
+                seen.add(f"%{label[1]}")
+            elif re.match(r"  (br|switch) ", line) and seen.intersection(
+                re.findall(r'label (%[-\w.$]+|%"[^"]*")', line)
+            ):
+                return True
+        return False
+
+    @property
+    def close(self) -> bool:
+        """Whether it hangs on functions whose last bits a GPU has otherwise."""
+        return bool(self.maths - {"fmod"})
+
 
 def flatten_lane(made: Compiled, kinds: Sequence[Kind], shared: Sequence[Shared], target: Target) -> Flat:
     """One function from all that Numba made, or `NotCompiled`."""
     text, words = _Lane(made, kinds, shared).write()
     module = target.parse(text)
-    for library in _libraries(made.library):
-        module.link_in(target.parse(str(library._final_module)))
+    parts = [str(library._final_module) for library in _libraries(made.library)]
+    for part in [*parts, loops_in(parts)]:
+        module.link_in(target.parse(part))
     keep_only(module, [LANE])
     for fn in module.functions:
         if not fn.is_declaration and fn.name != LANE:
             fn.add_function_attribute("alwaysinline")
     target.optimise(module, 2, unroll=False)
     flat = _without_remainders(str(module))
+    # What LLVM found out of its result need not hold when more lanes are left.
+    flat = re.sub(rf"^define [^@\n]*i32 @{LANE}\(", f"define i32 @{LANE}(", flat, flags=re.MULTILINE)
     return Flat(flat, tuple(words), _maths_of(flat))
 
 
@@ -103,12 +127,13 @@ def _without_remainders(text: str) -> str:
 
 def _maths_of(text: str) -> frozenset[str]:
     called = set(re.findall(r"\bcall [^@\n]*@([\w.$]+)\(", text))
-    others = sorted(name for name in called if not name.startswith((_MATHS, "llvm.")))
+    others = sorted(name for name in called if not name.startswith((MATHS, "llvm.")))
     if any("NRT" in name for name in others):
         raise NotCompiled("cuda", "it makes arrays or lists, for which a thread of a GPU has no memory")
+    others += sorted(name.replace(LOOP, "numpy.") for name in called if name.startswith(LOOP))
     if others:
-        raise NotCompiled("cuda", f"it calls {others[0]}, which is not inlined")
-    return frozenset(name.removeprefix(_MATHS) for name in called if name.startswith(_MATHS))
+        raise NotCompiled("cuda", f"it calls {others[0]}, which is not compiled for GPUs")
+    return frozenset(name.removeprefix(MATHS) for name in called if name.startswith(MATHS))
 
 
 class _Lane:
@@ -135,9 +160,7 @@ class _Lane:
         given = [self._element(kind, column, index) for kind, column in zip(self.kinds, columns, strict=True)]
         given += [self._shared(one, words) for one in self.shared]
         callee = self.context.declare_function(self.module, made.fndesc)
-        status, value = self.context.call_conv.call_function(
-            builder, callee, self.result, made.signature.args, given
-        )
+        status, value = self.context.call_conv.call_function(builder, callee, self.result, made.signature.args, given)
         self._leave(status.is_error)
         leaves = list(self._leaves(self.result, value))
         if made.marks:
@@ -185,8 +208,6 @@ class _Lane:
         for axis in shape[:0:-1]:
             strides.insert(0, self.builder.mul(strides[0], axis))
         data = self.builder.bitcast(data, self.context.get_data_type(number).as_pointer())
-        from numba.np.arrayobj import populate_array
-
         populate_array(array, data=data, shape=shape, strides=strides[: len(shape)], itemsize=size, meminfo=None)
         return array._getvalue()
 

@@ -1,4 +1,4 @@
-"""The user's function, or a tree without branches, in; what Numba makes of one lane of it, before it is machine code."""
+"""The user's function, or a tree without branches, in; what Numba makes of one lane, before it is machine code, out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import from_dtype, njit
 from numba.core import cgutils, compiler, errors, types
@@ -17,14 +16,14 @@ from numba.extending import intrinsic
 
 from ...columns.forms import Form
 from ...columns.kinds import Kind
-from ...emit.select import MATHS, NUMBERS, Select
+from ...emit import select as emitted
 from ...trace.paths import Capture
 from ..numba.kernel import _defaults, _form_of, _is_near_numpy, _kinds_of, _reason_of, _type_of_taken, type_of
 from ..numba.pipeline import _BUILD, Build, dispatcher_of
-from ..numba.semantics import Refused
+from ..numba.semantics import Refused, register_symbols
 from ..numba.unit import Unit, unit_of
 from ..ran import NotCompiled
-from .flat import Compiled, Shared
+from .flat import MATHS, Compiled, Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +61,7 @@ def renamed(reason: NotCompiled) -> NotCompiled:
 
 
 def _source_of(unit: Unit, kinds: Sequence[Kind], shared: dict[str, Any]) -> Source:
+    register_symbols()  # helpers are compiled for this machine as well
     build = Build({})
     token = _BUILD.set(build)
     try:
@@ -73,6 +73,8 @@ def _source_of(unit: Unit, kinds: Sequence[Kind], shared: dict[str, Any]) -> Sou
         if any(isinstance(result, types.Array) for result in results):
             raise NotCompiled("cuda", "it returns arrays, for which a thread of a GPU has no memory")
         outs = tuple(_kinds_of(results, (), unit))
+        if not outs:
+            raise NotCompiled("cuda", "it returns nothing")
         return Source(made, unit, bound, form, outs, build.mixed, _is_near_numpy(kinds, bound, unit))
     except NotCompiled:
         raise
@@ -102,14 +104,14 @@ def _lowered(dispatcher: Any, arguments: Sequence[Any]) -> Compiled:
 # ---- a tree in select form
 
 
-def lane_of(select: Select, kinds: Sequence[Kind]) -> Compiled:
+def lane_of(select: emitted.Select, kinds: Sequence[Kind]) -> Compiled:
     """One lane of a tree without branches. Its last result says that the lane is left."""
     if any("exact_" in line for line in select.lines):
         raise NotCompiled("cuda", "a decision hangs on the last bits of a function, which GPUs have otherwise")
     space = {
-        **{f"{dtype.name}_": dtype.type for dtype in NUMBERS},
-        **{f"vector_{name}": _device_function(name) for name in {*MATHS.values(), "pow"}},
-        "sqrt": math.sqrt, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
+        **{f"{dtype.name}_": dtype.type for dtype in emitted.NUMBERS},
+        **{f"vector_{name}": _device_function(name) for name in {*emitted.MATHS.values(), "pow"}},
+        **{name: _device_function(name, of_llvm=True) for name in ("sqrt", "floor", "ceil", "trunc")},
         "isinf": math.isinf, "isfinite": math.isfinite, **select.constants,
     }  # fmt: skip
     given = [f"v{i}" for i in range(len(kinds))] + select.uniform
@@ -120,20 +122,23 @@ def lane_of(select: Select, kinds: Sequence[Kind]) -> Compiled:
     return replace(_lowered(njit(error_model="numpy")(space["lane"]), arguments), marks=True)
 
 
-def _device_function(name: str) -> Any:
-    """A function of floats by its name in C, which the GPU has its own of: float32 for float32 alone."""
+def _device_function(name: str, of_llvm: bool = False) -> Any:
+    """A function of floats that the GPU has its own of, by its name in C or LLVM: float32 for float32 alone."""
 
     def check(*args: Any) -> Any:
         if not all(isinstance(arg, types.Float | types.Integer | types.Boolean) for arg in args):
             raise Refused(f"{name} of {', '.join(map(str, args))} is not compiled")
-        number = types.float32 if all(arg == types.float32 for arg in args) else types.float64
+        single = all(arg == types.float32 for arg in args)
+        number = types.float32 if single else types.float64
 
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            own = f"upshift_{name}" if number is types.float64 else f"upshift_{name}f"
             kind = context.get_value_type(number)
+            if of_llvm:
+                return builder.call(builder.module.declare_intrinsic(f"llvm.{name}", [kind]), values)
+            own = f"{MATHS}{name}{'f' if single else ''}"
             fn = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * len(args)), own)
-            fn.attributes.add("nounwind")
-            fn.attributes.add("readnone")
+            for attribute in ("nounwind", "readnone"):
+                fn.attributes.add(attribute)
             return builder.call(fn, values)
 
         return number(*[number] * len(args)), generate

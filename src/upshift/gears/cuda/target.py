@@ -17,6 +17,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from ..ran import NotCompiled
+from .ufuncs import c_name
 
 TRIPLE = "nvptx64-nvidia-cuda"
 _CHIPS = ((90, "sm_90", "+ptx78"), (80, "sm_80", "+ptx70"), (70, "sm_70", "+ptx60"), (60, "sm_60", "+ptx50"))
@@ -56,7 +57,10 @@ def target_of(capability: int) -> Target:
     """A GPU, by its compute capability: 90 for 9.0."""
     for least, chip, features in _CHIPS:
         if capability >= least:
-            return Target(TRIPLE, chip, features)
+            try:
+                return Target(TRIPLE, chip, features)
+            except RuntimeError as error:
+                raise NotCompiled("cuda", f"LLVM here does not compile for GPUs: {error}") from None
     raise NotCompiled("cuda", f"the GPU is too old: its compute capability is {capability / 10:.1f}")
 
 
@@ -71,12 +75,15 @@ def keep_only(module: Any, names: Iterable[str]) -> None:
             variable.linkage = "internal"
 
 
-def ptx_of(text: str, entry: str, maths: Iterable[str], target: Target) -> str:
-    """PTX of one kernel. `maths`: C's functions that it calls by the names `upshift_sin`, ..."""
+def ptx_of(texts: Iterable[str], entry: str, maths: Iterable[str], target: Target) -> str:
+    """PTX of one kernel and what it calls. `maths`: C's functions among that, by the names `upshift_sin`, ..."""
     names = "|".join(sorted(maths))
-    if names:
-        text = re.sub(rf"@upshift_({names})\(", r"@__nv_\1(", text)
-    module = target.parse(text)
+    module = target.parse("")
+    for text in texts:
+        if names:
+            text = re.sub(rf"@upshift_({names})\(", lambda found: f"@__nv_{c_name(found[1])}(", text)
+            text = _each_once(text)
+        module.link_in(target.parse(text))
     if names:
         module.link_in(_device_maths(target))
     keep_only(module, [entry])
@@ -85,6 +92,18 @@ def ptx_of(text: str, entry: str, maths: Iterable[str], target: Target) -> str:
     if missing:
         raise NotCompiled("cuda", f"it calls {missing[0]}, which GPUs do not have")
     return target.assemble(module)
+
+
+def _each_once(text: str) -> str:
+    """Two names may have become one, which is declared but once."""
+    seen: set[str] = set()
+
+    def first(declared: re.Match[str]) -> str:
+        known = declared[1] in seen
+        seen.add(declared[1])
+        return "" if known else declared[0]
+
+    return re.sub(r"^declare [^\n]*@(__nv_\w+)\([^\n]*", first, text, flags=re.MULTILINE)
 
 
 def _device_maths(target: Target) -> Any:
@@ -109,7 +128,7 @@ def _places() -> Iterator[Path]:
             yield Path(os.environ[variable], inside)
     for package, within in (("nvidia", f"*/{inside}"), ("triton", "backends/nvidia/lib/libdevice.10.bc")):
         found = importlib.util.find_spec(package)
-        for folder in (found.submodule_search_locations or () if found else ()):
+        for folder in found.submodule_search_locations or () if found else ():
             yield from sorted(Path(folder).glob(within), reverse=True)
     for folder in ("/usr/local", "/opt", "/usr/lib"):
         yield from sorted(Path(folder).glob(f"cuda*/{inside}"), reverse=True)

@@ -1,0 +1,310 @@
+"""Arrays in a GPU's memory in, results of a function in the same GPU's memory and of the same kind out.
+
+Lanes that are left are noted by the kernel with their elements, run by the plain function, and handed in.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ...columns.forms import LEAF, Form, flatten
+from ...columns.inputs import Lanes
+from ...columns.kinds import INT, Kind, array_kind, fits_int64, kind_of, kind_of_dtype
+from ..ran import NotCompiled
+from . import driver
+from .driver import Gpu, Memory, Pinned
+from .frames import frame_of
+from .function import prepare
+from .kernel import HEAD, SCATTER, Kernel, Notes, lanes_in, marks_size, ptx_of_scatter, words_of
+from .target import target_of
+
+FEW = 64
+"""Elements up to which each is fetched by itself."""
+LOOKED_AT = 9
+"""Results of a new kernel that are compared with the plain function's."""
+MOST_VARIANTS = 4
+LONGEST = 2e-3
+"""Seconds for which a kernel is watched rather than waited for."""
+NOTED = 1 << 18
+"""Bytes for notes of lanes that are left; where they are not enough, whole columns are fetched."""
+_NONE = np.empty(0, np.int64)
+Differ = Callable[[Any, Any, bool], str | None]
+Call = Callable[..., Any]
+Rows = Callable[[list[Any]], list[Any]]
+
+
+class View(NamedTuple):
+    """Where an array lies in a GPU's memory."""
+
+    address: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+class _Desk:
+    """Where a kernel notes lanes that are left, and where their results are handed in."""
+
+    idle: ClassVar[list[_Desk]] = []
+
+    def __init__(self, on: Gpu, size: int) -> None:
+        self.on, self.marks = on, Memory(on, size)
+        self.notes, self.answers = Pinned(on, NOTED), Pinned(on, NOTED)
+        self.words = self.notes.bytes.view(np.int64)
+        self.words[0], self.words[1:] = 0, -1
+        driver.clear(self.marks.address, size)
+        driver.wait()
+
+    @classmethod
+    def take(cls, on: Gpu, n: int) -> _Desk:
+        size = marks_size(n)
+        for i, one in enumerate(cls.idle):
+            if one.on is on and one.marks.size >= size:
+                return cls.idle.pop(i)
+        cls.idle.clear()
+        return cls(on, size)
+
+    def room(self, kernel: Kernel) -> Notes:
+        return Notes(self.notes.address, (NOTED // 8 - 1) // kernel.record if kernel.record else 0)
+
+    def follow(self, kernel: Kernel, stream: int, call: Rows) -> tuple[list[int], list[Any]]:
+        """Wait for a kernel. Lanes that it leaves on its way are computed meanwhile: their positions and results."""
+        notes, until = self.all_notes(kernel), time.perf_counter() + LONGEST
+        positions: list[int] = []
+        results: list[Any] = []
+        while True:
+            done = driver.is_done(stream)
+            start, end = len(positions), len(positions)
+            while end < len(notes) and notes[end, 0] >= 0:
+                end += 1
+            if end > start:
+                positions += notes[start:end, 0].tolist()
+                results += call(kernel.elements(notes[start:end]))
+            if done:
+                return positions, results
+            if time.perf_counter() > until:
+                driver.wait(stream)
+
+    def all_notes(self, kernel: Kernel) -> Any:
+        room = self.room(kernel).room
+        return self.words[1 : 1 + room * kernel.record].reshape(room, -1)
+
+    def left(self, kernel: Kernel, n: int, views: Sequence[View], stream: int) -> tuple[Any, list[Any]]:
+        """Positions and elements of all lanes that are left, in order."""
+        driver.wait(stream)
+        marks = np.empty(marks_size(n), np.uint8)
+        driver.fetch(marks.ctypes.data, self.marks.address, marks.nbytes, stream)
+        driver.wait(stream)
+        found = lanes_in(marks[HEAD:])
+        return found, [taken(view, found) for view in views]
+
+    def clear(self, kernel: Kernel, n: int, left: int, stream: int) -> None:
+        """So many lanes were left, each of which has a note as far as there is room."""
+        if left:
+            self.all_notes(kernel)[:left, 0] = -1
+            self.words[0] = 0
+            driver.clear(self.marks.address, marks_size(n), stream)
+
+    def write(self, out: int, positions: Any, values: Any, stream: int) -> None:
+        """Results to their positions in a column; the last of them perhaps a moment later, in the stream's order."""
+        driver.wait()
+        most = NOTED // (8 + values.itemsize)
+        launcher = self.on.launcher(_scatter(self.on.capability), SCATTER, "<5q")
+        for start in range(0, len(positions), most):
+            some, numbers = positions[start : start + most], values[start : start + most]
+            middle, here = 8 * len(some), self.answers.address
+            self.answers.bytes[:middle].view(np.int64)[:] = some
+            self.answers.bytes[middle : middle + numbers.nbytes].view(numbers.dtype)[:] = numbers
+            launcher.start(len(some), 128, (len(some), values.itemsize, here, here + middle, out), stream)
+            if stream or start + most < len(positions):
+                driver.wait(stream)
+
+
+@functools.cache
+def _scatter(capability: int) -> str:
+    return ptx_of_scatter(target_of(capability))
+
+
+def run_on_device(
+    f: Any,
+    columns: Sequence[Any],
+    shared: dict[str, Any] | None = None,
+    exact: bool = False,
+    differ: Differ | None = None,
+    prepared: Any = None,
+) -> Any:
+    """`f` of every element of arrays on a GPU, as arrays there; `NotCompiled` where that cannot be.
+
+    Elements are what NumPy's arrays of the same dtype would yield. `differ(want, got, exact)` says why a result is not
+    the loop's: the first results of a function are shown to it. `prepared`: a kernel that is there already.
+    """
+    shared = shared or {}
+    try:
+        ready = None if prepared is not None else _found(f, columns, shared, exact)
+        if ready is not None:
+            return ready.run(f, columns, shared)
+        ready = _Ready(columns, exact)
+        ready.prepare(f, shared, prepared)
+        results = ready.run(f, columns, shared, differ)
+    except driver.DriverError as error:
+        driver.give_up(str(error))
+        raise NotCompiled("cuda", str(error)) from None
+    if prepared is None and isinstance(f, FunctionType):
+        known = _READY.setdefault(f, [])
+        known[:] = [ready, *known[: MOST_VARIANTS - 1]]
+    return results
+
+
+_READY: weakref.WeakKeyDictionary[Any, list[_Ready]] = weakref.WeakKeyDictionary()
+"""Kernels by function, the last first."""
+
+
+def _found(f: Any, columns: Sequence[Any], shared: dict[str, Any], exact: bool) -> _Ready | None:
+    for ready in _READY.get(f, ()) if isinstance(f, FunctionType) else ():
+        if ready.exact is exact and ready.fits(columns) and ready.prepared.captured(f, shared) is not None:
+            return ready
+    return None
+
+
+class _Ready:
+    """A kernel of a function for arrays of one framework, by their dtypes."""
+
+    def __init__(self, columns: Sequence[Any], exact: bool) -> None:
+        frame = frame_of(columns[0])
+        if frame is None or any(frame_of(column) is not frame for column in columns[1:]):
+            raise NotCompiled("cuda", "its columns are not arrays of one framework on a GPU")
+        if any(not column.shape or column.shape[0] != columns[0].shape[0] for column in columns):
+            raise NotCompiled("cuda", "its columns are not of one length")
+        self.frame, self.exact = frame, exact
+        self.seen = [(type(column), column.dtype, tuple(column.shape[1:])) for column in columns]
+        self.dtypes = [frame.dtype(column) for column in columns]
+        self.kinds = tuple(_kind(dtype, seen[2]) for dtype, seen in zip(self.dtypes, self.seen, strict=True))
+        self.prepared: Any = None
+
+    def prepare(self, f: Any, shared: dict[str, Any], prepared: Any) -> None:
+        form = Form(tuple, tuple(range(len(self.kinds))), (LEAF,) * len(self.kinds))
+        self.prepared = prepared or prepare(f, shared, Lanes(form, (), self.kinds), (), self.exact)
+        if self.prepared.mixed:
+            raise NotCompiled("cuda", "its results are ints for some elements and floats for others")
+        if tuple(self.prepared.kernel.kinds) != self.kinds:
+            raise NotCompiled("cuda", "its elements are not what it was compiled for")
+
+    def fits(self, columns: Sequence[Any]) -> bool:
+        """Whether arrays are as those that the kernel was made for."""
+        if len(columns) != len(self.seen):
+            return False
+        for column, (cls, dtype, tail) in zip(columns, self.seen, strict=True):
+            if type(column) is not cls or column.dtype != dtype or tuple(column.shape[1:]) != tail:
+                return False
+            if frame_of(column) is None or column.shape[0] != columns[0].shape[0]:
+                return False
+        return True
+
+    def run(self, f: Any, columns: Sequence[Any], shared: dict[str, Any], differ: Differ | None = None) -> Any:
+        prepared, frame, kernel = self.prepared, self.frame, self.prepared.kernel
+        captured = prepared.captured(f, shared)
+        if captured is None:
+            raise NotCompiled("cuda", "what it captured changes while it runs")
+        if prepared.near_numpy and np.geterr()["under"] != "ignore":
+            raise NotCompiled("cuda", "a GPU does not tell of underflow")
+        columns = [frame.side_by_side(column) for column in columns]
+        ins = [frame.address(column) for column in columns]
+        n, on, stream = columns[0].shape[0], driver.gpu_of(ins[0]), frame.stream(columns[0])
+        if not n:
+            raise NotCompiled("cuda", "there are no elements")
+        with on.current():
+            rooms = [frame.room(columns[0], n, dtype, on) for dtype in kernel.outs]
+            outs = [address for _, address in rooms]
+            words, kept = words_of(kernel.shared, captured, on)
+            desk = _Desk.take(on, n)
+            kernel.start(on, n, desk.marks.address, desk.room(kernel), ins, outs, words, stream)
+            views = [View(a, tuple(c.shape), dtype) for a, c, dtype in zip(ins, columns, self.dtypes, strict=True)]
+            call = functools.partial(f, **shared) if shared else f
+            left, results = self._left(call, views, desk, stream)
+            if differ is not None:
+                self._look(call, views, outs, left, differ)
+            for out, dtype, values in zip(outs, kernel.outs, results, strict=False):
+                desk.write(out, left, np.array(values, dtype), stream)
+            desk.clear(kernel, n, len(left), stream)
+            _Desk.idle.append(desk)
+            del kept
+        if prepared.form.cls is None:
+            return frame.handed_over(rooms[0][0])
+        return prepared.form.build(iter([frame.handed_over(room) for room, _ in rooms]))
+
+    def _left(self, call: Call, views: list[View], desk: _Desk, stream: int) -> tuple[Any, list[list[Any]]]:
+        """Lanes that are left, and the plain function's results for them, leaf by leaf."""
+        kernel = self.prepared.kernel
+        try:
+            positions, results = desk.follow(kernel, stream, functools.partial(self._each, call))
+            if not desk.words[0]:
+                return _NONE, []
+            if len(positions) < desk.room(kernel).room:
+                return np.array(positions), self._leaves(results)
+        except Exception:  # of the user's function: the error of the first element that has one is wanted, see below
+            pass
+        left, elements = desk.left(kernel, views[0].shape[0], views, stream)
+        return left, self._leaves(self._each(call, elements))
+
+    def _each(self, call: Call, elements: list[Any]) -> list[Any]:
+        columns = [kind.scalars(part) for kind, part in zip(self.kinds, elements, strict=True)]
+        return [call(*row) for row in zip(*columns, strict=True)]
+
+    def _look(self, call: Call, views: list[View], outs: list[int], left: Any, differ: Differ) -> None:
+        """Compare some results with the plain function's."""
+        n = views[0].shape[0]
+        index = np.setdiff1d(np.linspace(0, n - 1, min(LOOKED_AT, n)).astype(np.int64), left)
+        wanted = self._leaves(self._each(call, [taken(view, index) for view in views]))
+        for address, dtype, wants in zip(outs, self.prepared.kernel.outs, wanted, strict=True):
+            self._compare(index, wants, taken(View(address, (n,), dtype), index), dtype, differ)
+
+    def _compare(self, index: Any, wants: list[Any], got: Any, dtype: np.dtype[Any], differ: Differ) -> None:
+        for i, want, one in zip(index, wants, got, strict=True):
+            reason = differ(dtype.type(want), one, self.prepared.exact)
+            if reason:
+                raise NotCompiled("cuda", f"its result is not the loop's: element {i}: {reason}")
+
+    def _leaves(self, results: list[Any]) -> list[list[Any]]:
+        """The plain function's results, leaf by leaf, as their columns can hold them."""
+        form, outs = self.prepared.form, self.prepared.kernel.outs
+        leaves: list[Any] = [results]
+        if form.cls is not None:
+            flat = [flatten(one) for one in results]
+            if any(other != form for other, _ in flat):
+                raise NotCompiled("cuda", "its results have different forms")
+            leaves = [[below[i] for _, below in flat] for i in range(len(outs))]
+        for column, dtype in zip(leaves, outs, strict=True):
+            kinds = set(map(kind_of, column))
+            if any(kind is None or kind.dtype != dtype for kind in kinds):
+                raise NotCompiled("cuda", f"not all of its results are {dtype.name}")
+            if INT in kinds and not all(map(fits_int64, column)):
+                raise NotCompiled("cuda", "a result is an int beyond 64 bits")
+        return leaves
+
+
+def _kind(dtype: np.dtype[Any], tail: tuple[int, ...]) -> Kind:
+    kind = array_kind(dtype, tail) if tail else kind_of_dtype(dtype)
+    if kind is None:
+        raise NotCompiled("cuda", f"its elements are of {dtype}")
+    return kind
+
+
+def taken(view: View, index: Any) -> Any:
+    """Some lanes of a column in the GPU's memory, by position."""
+    if len(index) > FEW:
+        whole = np.empty(view.shape, view.dtype)
+        driver.fetch(whole.ctypes.data, view.address, whole.nbytes)
+        driver.wait()
+        return whole[index]
+    some = np.empty((len(index), *view.shape[1:]), view.dtype)
+    size = some.nbytes // max(len(index), 1)
+    for i, lane in enumerate(index.tolist()):
+        driver.fetch(some.ctypes.data + i * size, view.address + lane * size, size)
+    driver.wait()
+    return some

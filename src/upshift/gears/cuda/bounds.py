@@ -1,0 +1,163 @@
+"""A call on floats that may be off in; out, how far its result may be off, or lines in LLVM's words that compute it.
+
+An error is None for a float that is the loop's very bits, a number k for one that is off by at most k units of its own
+size (one in the last place), or the name of a float that bounds it. Products, quotients and roots of relative errors
+have relative errors, so that bounds cost nothing until a sum needs one. Relative errors hold for normal floats: what
+else comes of a product or of a function such as exp is remembered, and its lane left. A rule that holds only while an
+error is small leaves the lanes for which it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+Error = float | str | None
+UNIT = 2.0**-52
+"""One in the last place, at most, relative to a float's size."""
+CLOSE = 1e-9
+"""What the law allows, relative to a result."""
+SMALL = "4.000000e-03"
+"""A relative error, below which a function is taken to be as steep as at the point itself; SLACK pays for that."""
+SLACK = "1.020000e+00"
+MOST_UNITS = 1e5
+"""Relative errors beyond this no longer just add up."""
+_APART = {
+    **dict.fromkeys(("exp", "exp2", "log", "log2"), 2.0), "sin": 3.0, "cos": 3.0,
+    "erfc": 8.0, "asinh": 5.0, "acosh": 5.0, "cbrt": 6.0,
+}  # fmt: skip
+APART = 4.0
+"""How many units a GPU's function and C's may be apart: what NVIDIA states (one or two, mostly), and as C is off."""
+OF_NUMPY = 4.0
+"""How much more NumPy's own functions, which compute many floats at once, may be off than C's."""
+UNDERFLOWS = frozenset(("exp", "exp2", "pow", "atan2", "hypot", "erf", "erfc"))
+"""Functions whose results may be smaller than normal floats where they are not their arguments."""
+
+BOUNDED = frozenset(("sin", "cos", "tanh", "atan", "asin", "acos", "atan2", "erf", "erfc"))
+"""Functions whose results are never large."""
+
+
+class Words(Protocol):
+    """Writes lines."""
+
+    def add(self, *terms: str | None) -> str: ...
+    def mul(self, *factors: str) -> str: ...
+    def div(self, a: str, b: str) -> str: ...
+    def size(self, a: str) -> str: ...
+    def leave_unless(self, compare: str, a: str, b: str) -> None: ...
+
+
+Rule = Callable[[Words, str, Sequence[str], Sequence[Error]], Error]
+
+
+class Steep(Exception):
+    """No bound is known."""
+
+
+def number(value: float) -> str:
+    """A float in LLVM's words."""
+    return f"{value:.6e}"
+
+
+def own(name: str) -> float:
+    """How far a GPU's function is off."""
+    return _APART.get(name, APART) + (OF_NUMPY if name.startswith("numpy_") else 0.0)
+
+
+def bound(w: Words, value: str, error: Error) -> str | None:
+    """An error as a float."""
+    if error is None or isinstance(error, str):
+        return error
+    return w.mul(number(error * UNIT), w.size(value))
+
+
+def _share(w: Words, value: str, error: Error) -> str:
+    """An error relative to the float."""
+    return number(error * UNIT) if isinstance(error, float) else w.div(error or "", w.size(value))
+
+
+def of_sum(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
+    """What is added up is rounded, by a unit of its own size or, what is no less, of both sizes of a sum."""
+    terms = [e if isinstance(e, str) else bound(w, a, (e or 0.0) + 1.0) for a, e in zip(args, errors, strict=True)]
+    return w.add(*terms, *([bound(w, out, 1.0)] if any(isinstance(e, str) for e in errors) else []))
+
+
+def of_product(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
+    (a, b), (ea, eb) = args, errors
+    if not isinstance(ea, str) and not isinstance(eb, str):
+        return _relative(w, out, (ea or 0.0) + (eb or 0.0) + 1.0)
+    ea, eb = bound(w, a, ea), bound(w, b, eb)
+    terms = [w.mul(w.size(b), ea) if ea else None, w.mul(w.size(a), eb) if eb else None]
+    return w.add(bound(w, out, 1.0), *terms, w.mul(ea, eb) if ea and eb else None)
+
+
+def of_quotient(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
+    (a, b), (ea, eb) = args, errors
+    if not isinstance(ea, str) and not isinstance(eb, str):
+        return _relative(w, out, (ea or 0.0) + (eb or 0.0) + 1.0)
+    ea, eb = bound(w, a, ea), bound(w, b, eb)
+    if eb:
+        w.leave_unless("olt", eb, w.mul(SMALL, w.size(b)))
+    terms = w.add(ea, w.mul(w.size(out), eb) if eb else None)
+    return w.add(bound(w, out, 1.0), w.mul(SLACK, w.div(terms, w.size(b))))
+
+
+def of_root(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
+    (a,), (ea,) = args, errors
+    if isinstance(ea, float):
+        return _relative(w, out, 0.5 * ea + 1.0)
+    w.leave_unless("olt", ea or "", w.mul(SMALL, a))
+    return w.add(bound(w, out, 1.0), w.mul(SLACK, w.div(ea or "", w.add(out, out))))
+
+
+def _relative(w: Words, out: str, units: float) -> Error:
+    units *= 1.001
+    return units if units < MOST_UNITS else bound(w, out, units * 1.1)
+
+
+# ---- functions: how far a result is off because the argument is
+
+
+def _steep(steepness: float) -> Rule:
+    """A function that is nowhere steeper than this."""
+    return lambda w, out, args, errors: w.mul(number(steepness), bound(w, args[0], errors[0]) or "")
+
+
+def _like_exp(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
+    """As steep as its result is large: exp, and sinh and cosh, which are at most one steeper."""
+    error = bound(w, args[0], errors[0]) or ""
+    w.leave_unless("olt", error, SMALL)
+    return w.mul(SLACK, w.add(w.size(out), "1.000000e+00"), error)
+
+
+def _like_log(steepness: float) -> Rule:
+    def rule(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
+        share = _share(w, args[0], errors[0])
+        w.leave_unless("olt", share, SMALL)
+        return w.mul(number(steepness), share)
+
+    return rule
+
+
+def _of_tan(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
+    error = bound(w, args[0], errors[0]) or ""
+    steepness = w.add("1.000000e+00", w.mul(out, out))
+    w.leave_unless("olt", w.mul(error, steepness), SMALL)
+    return w.mul(SLACK, steepness, error)
+
+
+def _of_power(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
+    """Of a base that may be off; an exponent that may be is too steep to tell."""
+    if errors[1] is not None:
+        raise Steep
+    share = w.mul(w.size(args[1]), _share(w, args[0], errors[0]))
+    w.leave_unless("olt", share, SMALL)
+    return w.mul(SLACK, w.size(out), share)
+
+
+FUNCTIONS: dict[str, Rule] = {
+    **dict.fromkeys(("sin", "cos", "tanh", "atan", "asinh"), _steep(1.0)), "erf": _steep(1.13),
+    **dict.fromkeys(("exp", "exp2", "expm1", "sinh", "cosh"), _like_exp),
+    "log": _like_log(1.02), "log2": _like_log(1.48), "log10": _like_log(0.45), "tan": _of_tan, "pow": _of_power,
+}  # fmt: skip
+"""By C's name. Others are refused where an argument may be off."""

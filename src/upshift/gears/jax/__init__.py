@@ -1,0 +1,1 @@
+"""The jax gear: a tree in; one XLA program without branches out, on CPU or GPU."""
