@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-import threading
 from typing import Any
 
 import numpy as np
 import pytest
 
 import upshift as up
-from array_samples import columns, function_of
 from functions.table import Data, Row
 from law import Rule, compare
 from stacking import Raised, outcomes, stack
@@ -21,14 +18,11 @@ from upshift.columns.outputs import Objects, gather
 from upshift.gears.job import Job
 from upshift.gears.ran import NotCompiled
 from upshift.plan.memory import MEMORY
-from upshift.rules.arrays import ARRAYS
 from upshift.verify import check_columns
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
 
-from upshift.gears.jax.columns import run_on_jax  # noqa: E402
-from upshift.gears.jax.gear import Compiled, prepare, rounded_up  # noqa: E402
+from upshift.gears.jax.gear import Compiled, prepare  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
