@@ -102,7 +102,7 @@ def time_in(gear: str, f: Callable[..., Any], columns: list[Any]) -> float | Non
         up_map(f, *columns, gear=gear)
     except GearRefused:
         return None
-    return best_time(lambda: up_map(f, *columns, gear=gear), 0.06)
+    return best_time(lambda: up_map(f, *columns, gear=gear), 0.03)
 
 
 def show(out: Any = None) -> None:
@@ -112,11 +112,11 @@ def show(out: Any = None) -> None:
     write(f"{'function':<16}{'elements':>9}{'loop':>11}" + "".join(f"{g:>9}" for g in GEARS[1:]) + f"{'up.map':>9}\n")
     for n in SIZES:
         for f, columns in cases(n):
-            loop = best_time(lambda f=f, c=columns: up_map(f, *c, gear="loop"), 0.08)  # type: ignore[misc]
+            loop = best_time(lambda f=f, c=columns: up_map(f, *c, gear="loop"), 0.04)  # type: ignore[misc]
             forced = [time_in(gear, f, columns) for gear in GEARS[1:]]
             for _ in range(4):
                 up_map(f, *columns)
-            chosen = best_time(lambda f=f, c=columns: up_map(f, *c), 0.06)  # type: ignore[misc]
+            chosen = best_time(lambda f=f, c=columns: up_map(f, *c), 0.04)  # type: ignore[misc]
             cells = [f"{loop / seconds:.1f}x" if seconds else "-" for seconds in (*forced, chosen)]
             write(f"{f.__name__:<16}{n:>9,}{loop * 1e3:>8.3f} ms" + "".join(f"{cell:>9}" for cell in cells) + "\n")
         write("\n")
