@@ -20,7 +20,7 @@ from ...columns.kinds import INT, Kind, array_kind, fits_int64, kind_of, kind_of
 from ..ran import NotCompiled
 from . import driver
 from .driver import Gpu, Memory, Pinned
-from .frames import frame_of
+from .frames import Always, frame_of
 from .function import prepare
 from .kernel import HEAD, SCATTER, Kernel, Notes, lanes_in, marks_size, ptx_of_scatter, words_of
 from .target import target_of
@@ -30,6 +30,8 @@ FEW = 64
 LOOKED_AT = 9
 """Results of a new kernel that are compared with the plain function's."""
 MOST_VARIANTS = 4
+AT_ONCE = 4
+"""Notes that are worth a look while a kernel runs."""
 LONGEST = 2e-3
 """Seconds for which a kernel is watched rather than waited for."""
 NOTED = 1 << 18
@@ -58,16 +60,17 @@ class _Desk:
         self.notes, self.answers = Pinned(on, NOTED), Pinned(on, NOTED)
         self.words = self.notes.bytes.view(np.int64)
         self.words[0], self.words[1:] = 0, -1
+        self.pending = False
         driver.clear(self.marks.address, size)
         driver.wait()
 
     @classmethod
     def take(cls, on: Gpu, n: int) -> _Desk:
         size = marks_size(n)
-        for i, one in enumerate(cls.idle):
+        while cls.idle:
+            one = cls.idle.pop()
             if one.on is on and one.marks.size >= size:
-                return cls.idle.pop(i)
-        cls.idle.clear()
+                return one
         return cls(on, size)
 
     def room(self, kernel: Kernel) -> Notes:
@@ -75,21 +78,30 @@ class _Desk:
 
     def follow(self, kernel: Kernel, stream: int, call: Rows) -> tuple[list[int], list[Any]]:
         """Wait for a kernel. Lanes that it leaves on its way are computed meanwhile: their positions and results."""
-        notes, until = self.all_notes(kernel), time.perf_counter() + LONGEST
+        until = time.perf_counter() + LONGEST
         positions: list[int] = []
         results: list[Any] = []
         while True:
             done = driver.is_done(stream)
-            start, end = len(positions), len(positions)
-            while end < len(notes) and notes[end, 0] >= 0:
-                end += 1
-            if end > start:
-                positions += notes[start:end, 0].tolist()
-                results += call(kernel.elements(notes[start:end]))
+            if self.words[0] and (done or self._has_note(len(positions) + AT_ONCE, kernel)):
+                some = self._notes_from(len(positions), kernel)
+                positions += some[:, 0].tolist()
+                results += call(kernel.elements(some))
             if done:
                 return positions, results
             if time.perf_counter() > until:
                 driver.wait(stream)
+
+    def _has_note(self, which: int, kernel: Kernel) -> bool:
+        at = 1 + which * kernel.record
+        return at < len(self.words) and bool(self.words[at] >= 0)
+
+    def _notes_from(self, start: int, kernel: Kernel) -> Any:
+        """Notes that have been written since the last look."""
+        notes, end = self.all_notes(kernel), start
+        while end < len(notes) and notes[end, 0] >= 0:
+            end += 1
+        return notes[start:end]
 
     def all_notes(self, kernel: Kernel) -> Any:
         room = self.room(kernel).room
@@ -106,14 +118,15 @@ class _Desk:
 
     def clear(self, kernel: Kernel, n: int, left: int, stream: int) -> None:
         """So many lanes were left, each of which has a note as far as there is room."""
-        if left:
-            self.all_notes(kernel)[:left, 0] = -1
-            self.words[0] = 0
-            driver.clear(self.marks.address, marks_size(n), stream)
+        self.all_notes(kernel)[:left, 0] = -1
+        self.words[0] = 0
+        driver.clear(self.marks.address, marks_size(n), stream)
 
     def write(self, out: int, positions: Any, values: Any, stream: int) -> None:
         """Results to their positions in a column; the last of them perhaps a moment later, in the stream's order."""
-        driver.wait()
+        if self.pending:
+            driver.wait()
+        self.pending = not stream
         most = NOTED // (8 + values.itemsize)
         launcher = self.on.launcher(_scatter(self.on.capability), SCATTER, "<5q")
         for start in range(0, len(positions), most):
@@ -146,30 +159,24 @@ def run_on_device(
     """
     shared = shared or {}
     try:
-        ready = None if prepared is not None else _found(f, columns, shared, exact)
-        if ready is not None:
-            return ready.run(f, columns, shared)
+        if prepared is None and isinstance(f, FunctionType):
+            for known in _READY.get(f, ()):
+                captured = known.prepared.captured(f, shared) if known.fits(columns, exact) else None
+                if captured is not None:
+                    return known.run(f, columns, shared, captured)
         ready = _Ready(columns, exact)
-        ready.prepare(f, shared, prepared)
-        results = ready.run(f, columns, shared, differ)
+        captured = ready.prepare(f, shared, prepared)
+        results = ready.run(f, columns, shared, captured, differ)
     except driver.DriverError as error:
         driver.give_up(str(error))
         raise NotCompiled("cuda", str(error)) from None
     if prepared is None and isinstance(f, FunctionType):
-        known = _READY.setdefault(f, [])
-        known[:] = [ready, *known[: MOST_VARIANTS - 1]]
+        _READY[f] = [ready, *_READY.get(f, [])[: MOST_VARIANTS - 1]]
     return results
 
 
 _READY: weakref.WeakKeyDictionary[Any, list[_Ready]] = weakref.WeakKeyDictionary()
 """Kernels by function, the last first."""
-
-
-def _found(f: Any, columns: Sequence[Any], shared: dict[str, Any], exact: bool) -> _Ready | None:
-    for ready in _READY.get(f, ()) if isinstance(f, FunctionType) else ():
-        if ready.exact is exact and ready.fits(columns) and ready.prepared.captured(f, shared) is not None:
-            return ready
-    return None
 
 
 class _Ready:
@@ -182,37 +189,42 @@ class _Ready:
         if any(not column.shape or column.shape[0] != columns[0].shape[0] for column in columns):
             raise NotCompiled("cuda", "its columns are not of one length")
         self.frame, self.exact = frame, exact
-        self.seen = [(type(column), column.dtype, tuple(column.shape[1:])) for column in columns]
+        self.seen = [(type(column), column.dtype, column.shape[1:]) for column in columns]
         self.dtypes = [frame.dtype(column) for column in columns]
-        self.kinds = tuple(_kind(dtype, seen[2]) for dtype, seen in zip(self.dtypes, self.seen, strict=True))
+        self.kinds = tuple(_kind(dtype, tuple(seen[2])) for dtype, seen in zip(self.dtypes, self.seen, strict=True))
         self.prepared: Any = None
+        self.ask = not isinstance(frame, Always)
 
-    def prepare(self, f: Any, shared: dict[str, Any], prepared: Any) -> None:
+    def prepare(self, f: Any, shared: dict[str, Any], prepared: Any) -> Any:
+        """Compile the function, unless that is done; what it captured."""
         form = Form(tuple, tuple(range(len(self.kinds))), (LEAF,) * len(self.kinds))
         self.prepared = prepared or prepare(f, shared, Lanes(form, (), self.kinds), (), self.exact)
         if self.prepared.mixed:
             raise NotCompiled("cuda", "its results are ints for some elements and floats for others")
         if tuple(self.prepared.kernel.kinds) != self.kinds:
             raise NotCompiled("cuda", "its elements are not what it was compiled for")
+        captured = self.prepared.captured(f, shared)
+        if captured is None:
+            raise NotCompiled("cuda", "what it captured changes while it runs")
+        return captured
 
-    def fits(self, columns: Sequence[Any]) -> bool:
+    def fits(self, columns: Sequence[Any], exact: bool) -> bool:
         """Whether arrays are as those that the kernel was made for."""
-        if len(columns) != len(self.seen):
+        if self.exact is not exact or len(columns) != len(self.seen):
             return False
+        n = columns[0].shape[0]
         for column, (cls, dtype, tail) in zip(columns, self.seen, strict=True):
-            if type(column) is not cls or column.dtype != dtype or tuple(column.shape[1:]) != tail:
+            shape = column.shape
+            if type(column) is not cls or column.dtype != dtype or shape[0] != n or shape[1:] != tail:
                 return False
-            if frame_of(column) is None or column.shape[0] != columns[0].shape[0]:
+            if self.ask and frame_of(column) is None:
                 return False
         return True
 
-    def run(self, f: Any, columns: Sequence[Any], shared: dict[str, Any], differ: Differ | None = None) -> Any:
+    def run(
+        self, f: Any, columns: Sequence[Any], shared: dict[str, Any], captured: Any, differ: Differ | None = None
+    ) -> Any:
         prepared, frame, kernel = self.prepared, self.frame, self.prepared.kernel
-        captured = prepared.captured(f, shared)
-        if captured is None:
-            raise NotCompiled("cuda", "what it captured changes while it runs")
-        if prepared.near_numpy and np.geterr()["under"] != "ignore":
-            raise NotCompiled("cuda", "a GPU does not tell of underflow")
         columns = [frame.side_by_side(column) for column in columns]
         ins = [frame.address(column) for column in columns]
         n, on, stream = columns[0].shape[0], driver.gpu_of(ins[0]), frame.stream(columns[0])
@@ -221,24 +233,33 @@ class _Ready:
         with on.current():
             rooms = [frame.room(columns[0], n, dtype, on) for dtype in kernel.outs]
             outs = [address for _, address in rooms]
-            words, kept = words_of(kernel.shared, captured, on)
+            words, kept = words_of(kernel.shared, captured, on) if captured else ((), ())
             desk = _Desk.take(on, n)
             kernel.start(on, n, desk.marks.address, desk.room(kernel), ins, outs, words, stream)
-            views = [View(a, tuple(c.shape), dtype) for a, c, dtype in zip(ins, columns, self.dtypes, strict=True)]
             call = functools.partial(f, **shared) if shared else f
-            left, results = self._left(call, views, desk, stream)
+            if prepared.near_numpy and np.geterr()["under"] != "ignore":
+                driver.wait(stream)
+                raise NotCompiled("cuda", "a GPU does not tell of underflow")
+            left, results = self._left(call, columns, desk, stream)
             if differ is not None:
-                self._look(call, views, outs, left, differ)
-            for out, dtype, values in zip(outs, kernel.outs, results, strict=False):
-                desk.write(out, left, np.array(values, dtype), stream)
-            desk.clear(kernel, n, len(left), stream)
+                self._look(call, self._views(columns), outs, left, differ)
+            if results:
+                for out, dtype, values in zip(outs, kernel.outs, results, strict=True):
+                    desk.write(out, left, np.array(values, dtype), stream)
+                desk.clear(kernel, n, len(left), stream)
             _Desk.idle.append(desk)
             del kept
         if prepared.form.cls is None:
             return frame.handed_over(rooms[0][0])
         return prepared.form.build(iter([frame.handed_over(room) for room, _ in rooms]))
 
-    def _left(self, call: Call, views: list[View], desk: _Desk, stream: int) -> tuple[Any, list[list[Any]]]:
+    def _views(self, columns: Sequence[Any]) -> list[View]:
+        return [
+            View(self.frame.address(column), tuple(column.shape), dtype)
+            for column, dtype in zip(columns, self.dtypes, strict=True)
+        ]
+
+    def _left(self, call: Call, columns: Sequence[Any], desk: _Desk, stream: int) -> tuple[Any, list[list[Any]]]:
         """Lanes that are left, and the plain function's results for them, leaf by leaf."""
         kernel = self.prepared.kernel
         try:
@@ -249,6 +270,7 @@ class _Ready:
                 return np.array(positions), self._leaves(results)
         except Exception:  # of the user's function: the error of the first element that has one is wanted, see below
             pass
+        views = self._views(columns)
         left, elements = desk.left(kernel, views[0].shape[0], views, stream)
         return left, self._leaves(self._each(call, elements))
 

@@ -17,9 +17,13 @@ UNIT = 2.0**-52
 """One in the last place, at most, relative to a float's size."""
 CLOSE = 1e-9
 """What the law allows, relative to a result."""
+UNDEFINED_AT_INFINITY = frozenset(("sin", "cos", "tan"))
+"""Functions that are finite wherever their argument is."""
 SMALL = "4.000000e-03"
 """A relative error, below which a function is taken to be as steep as at the point itself; SLACK pays for that."""
 SLACK = "1.020000e+00"
+TINY = "0x0000000000000FD0"
+"""About 2e-320: what products that are less than normal floats may be off when they are added up."""
 MOST_UNITS = 1e5
 """Relative errors beyond this no longer just add up."""
 _APART = {
@@ -79,7 +83,7 @@ def _share(w: Words, value: str, error: Error) -> str:
 def of_sum(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
     """What is added up is rounded, by a unit of its own size or, what is no less, of both sizes of a sum."""
     terms = [e if isinstance(e, str) else bound(w, a, (e or 0.0) + 1.0) for a, e in zip(args, errors, strict=True)]
-    return w.add(*terms, *([bound(w, out, 1.0)] if any(isinstance(e, str) for e in errors) else []))
+    return w.add(TINY, *terms, *([bound(w, out, 1.0)] if any(isinstance(e, str) for e in errors) else []))
 
 
 def of_product(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:

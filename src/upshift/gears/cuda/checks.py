@@ -21,6 +21,7 @@ from .bounds import (
     BOUNDED,
     CLOSE,
     FUNCTIONS,
+    UNDEFINED_AT_INFINITY,
     UNDERFLOWS,
     Error,
     Steep,
@@ -97,6 +98,9 @@ class _Checking:
         self.blurred = reached(made, {one.out for one in made if is_close(one)})
         self.named = {arg for one in made if one.op == "phi" for arg in one.args} & self.blurred
         """Floats whose errors a phi needs."""
+        self.summed = self.blurred - {arg for one in self.instructions if one is not None for arg in one.args
+                                      if one.op not in ("fadd", "fsub")}  # fmt: skip
+        """Floats that are only added to others: a sum's bound holds for small ones as well."""
         self.errors: dict[str, Error] = {}
         self.known = {one.out: one for one in self.instructions if one is not None and one.out}
 
@@ -170,7 +174,7 @@ class _Checking:
         self.lines.append(cheaper(one) or line)
         if one.out in self.blurred:
             self._note(one.out, self._error_of(one, errors))
-            if one.op in ("fmul", "fdiv") or c_name(name_of(one)) in UNDERFLOWS:
+            if c_name(name_of(one)) in UNDERFLOWS or (one.op in ("fmul", "fdiv") and one.out not in self.summed):
                 self._remember_tiny(one.out)
             elif is_close(one) and c_name(name_of(one)) not in BOUNDED:
                 self._remember(one.out)
@@ -324,4 +328,7 @@ class _Checking:
             return ""
         if before.args[0] != before.args[1]:
             return ""
-        return f"  {one.out} = icmp {compare} i32 {self._high(before.args[0])}, {_INFINITE_HIGH}"
+        made = self.known.get(before.args[0])
+        is_finite = made is not None and c_name(name_of(made)) in UNDEFINED_AT_INFINITY
+        value = made.args[0] if made is not None and is_finite else before.args[0]
+        return f"  {one.out} = icmp {compare} i32 {self._high(value)}, {_INFINITE_HIGH}"

@@ -12,6 +12,7 @@ import struct
 import sys
 import weakref
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from ctypes import byref, c_int, c_size_t, c_uint, c_void_p
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -32,7 +33,7 @@ _BROKEN: list[str] = []
 _GIVEN = {
     "cuStreamSynchronize": "p", "cuMemsetD8Async": "pisp", "cuMemcpyHtoDAsync_v2": "ppsp",
     "cuMemcpyDtoHAsync_v2": "ppsp", "cuLaunchKernel": "piiiiiiippp", "cuCtxPushCurrent_v2": "p",
-    "cuCtxPopCurrent_v2": "p",
+    "cuCtxPopCurrent_v2": "p", "cuCtxGetCurrent": "p", "cuStreamQuery": "p",
 }  # fmt: skip
 """What the calls that are made often are given: pointers, sizes, ints."""
 
@@ -111,6 +112,9 @@ def give_up(reason: str) -> None:
     _BROKEN.append(reason)
 
 
+_AS_IT_IS: AbstractContextManager[None] = nullcontext()
+
+
 @dataclass(slots=True)
 class Gpu:
     """One GPU, with its primary context."""
@@ -124,9 +128,11 @@ class Gpu:
     kernels: dict[str, Launcher] = field(default_factory=dict)
     """By PTX: compiled for this GPU."""
 
-    def current(self) -> Gpu:
+    def current(self) -> AbstractContextManager[None]:
         """`with on.current():` what this thread does in there, it does on this GPU."""
-        return self
+        now = c_void_p()
+        _queue("cuCtxGetCurrent", byref(now))
+        return _AS_IT_IS if now.value == self.context.value else self
 
     def __enter__(self) -> None:
         _queue("cuCtxPushCurrent_v2", self.context)
@@ -261,7 +267,7 @@ def wait(stream: int = 0) -> None:
 
 def is_done(stream: int = 0) -> bool:
     """Whether all that is queued is over."""
-    code: int = _library().cuStreamQuery(c_void_p(stream))
+    code: int = _quick("cuStreamQuery")(stream)
     if code not in (0, _NOT_READY):
         raise _said("cuStreamQuery", code)
     return code == 0

@@ -36,7 +36,11 @@ class Frame(Protocol):
         """The array that the user gets."""
 
 
-class _Cupy:
+class Always:
+    """A framework all of whose arrays are on a GPU."""
+
+
+class _Cupy(Always):
     def __init__(self) -> None:
         self.cupy = sys.modules["cupy"]
 
@@ -89,7 +93,7 @@ class _Torch:
         return room
 
 
-class _Numba:
+class _Numba(Always):
     def side_by_side(self, array: Any) -> Any:
         if array.__cuda_array_interface__.get("strides") is not None:
             raise NotCompiled("cuda", "its elements do not lie side by side in the GPU's memory")

@@ -94,6 +94,10 @@ def look_for_gpu() -> None:
     if reason:
         remedy = "install NVIDIA's driver, from nvidia.com/drivers" if "no NVIDIA driver" in reason else ""
         raise NotCompiled("cuda", reason, remedy=remedy)
+    try:
+        driver.gpu()
+    except driver.DriverError as error:
+        raise NotCompiled("cuda", f"NVIDIA's driver does not work: {error}") from None
 
 
 def lane_of_function(
@@ -111,7 +115,7 @@ def lane_of_function(
 def build(flat: Flat, kinds: Sequence[Kind], outs: Sequence[np.dtype[Any]], shared: Sequence[Shared]) -> Kernel:
     """The kernel of a lane's function, for the GPU that is here."""
     on = driver.gpu()
-    lanes = 1 if flat.loops or flat.text.count("\n") > LONG else 2
+    lanes = 1 if flat.loops or flat.text.count("\n") > LONG else 4
     ptx = ptx_of_lane(flat, kinds, target_of(on.capability), lanes)
     kernel = Kernel(ptx, tuple(kinds), tuple(outs), tuple(shared), 128 if flat.loops else 256, lanes)
     if layout_of(kernel) is None:

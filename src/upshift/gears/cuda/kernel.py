@@ -70,11 +70,12 @@ class Kernel:
         """Columns of the elements in some notes."""
         found, k = [], 1
         for kind in self.kinds:
+            size = kind.dtype.itemsize
             words = records[:, k : k + _words_of(kind)]
             k += words.shape[1]
-            found.append(
-                np.ascontiguousarray(words).view(np.uint8)[:, : kind.dtype.itemsize].copy().view(kind.dtype)[:, 0]
-            )
+            if size != 8:
+                words = np.ascontiguousarray(words).view(np.uint8)[:, :size].copy()
+            found.append(words.view(kind.dtype)[:, 0])
         return found
 
 
@@ -156,11 +157,26 @@ class _Entry:
                 for i in places:
                     self._run(i)
             with some:
-                for i in places[:-1]:
-                    with builder.if_then(builder.icmp_signed("<", i, self.n)):
-                        self._run(i)
+                self._run_some(first)
         builder.ret_void()
         return str(self.module)
+
+    def _run_some(self, first: Any) -> None:
+        """The last lanes, one after the other."""
+        builder = self.builder
+        before, head, body, end = (
+            builder.block, *(builder.append_basic_block(name) for name in ("head", "lane", "end"))
+        )  # fmt: skip
+        builder.branch(head)
+        builder.position_at_end(head)
+        i = builder.phi(I64)
+        i.add_incoming(first, before)
+        builder.cbranch(builder.icmp_signed("<", i, self.n), body, end)
+        builder.position_at_end(body)
+        self._run(i)
+        i.add_incoming(builder.add(i, self.width), builder.block)
+        builder.branch(head)
+        builder.position_at_end(end)
 
     def _read_ahead(self, places: Sequence[Any]) -> None:
         """Loads that nothing may throw away; those of the lane's function are found to be the same."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +11,6 @@ import numpy as np
 from jax import lax
 
 from .value import FLOAT, ROUND, TINY, Traced, Value, Work, refuse
-
-HALF = 0.5
 
 
 def is_real(value: Value) -> bool:
@@ -72,7 +71,7 @@ def multiply(work: Work, a: Value, b: Value, loose: bool = False) -> Value:
 def divide(work: Work, a: Value, b: Value) -> Value:
     nonneg = a.nonneg and b.nonneg
     sharp = a.sharp and b.sharp and is_real(a)
-    x = work.fixed(a.x / work.beside(b.x, a.x) if sharp else a.x / b.x)
+    x = work.rounded_right(operator.truediv, a.x, work.beside(b.x, a.x)) if sharp else work.fixed(a.x / b.x)
     lost = _lost(x, a, None)
     if not work.careful or sharp:
         return work.made(x, a, b, nonneg=nonneg, frail=lost)
@@ -125,14 +124,16 @@ def reciprocal(work: Work, a: Value) -> Value:
 
 
 def sqrt(work: Work, a: Value) -> Value:
-    x = work.fixed(jnp.sqrt(a.x))
-    if not work.careful or (a.sharp and is_real(a)):
-        return work.made(x, a, nonneg=True)
-    relative = HALF * 1.01 * a.relative + ROUND[a.bytes] * (1 if is_real(a) else 8)
+    sharp = a.sharp and is_real(a)
+    x = work.rounded_right(jnp.sqrt, a.x) if sharp else work.fixed(jnp.sqrt(a.x))
+    if not work.careful or sharp:
+        return work.made(x, a, nonneg=is_real(a))
+    relative = 0.51 * a.relative + ROUND[a.bytes] * (2 if is_real(a) else 8)
     bound = None
     if a.absolute is not None:
         root = jnp.sqrt(a.least())
-        bound = jnp.where(a.absolute <= 0.01 * a.least(), 0.51 * a.absolute / root, jnp.inf)
+        most = 1.01 * jnp.sqrt(a.absolute) if a.nonneg else jnp.inf  # what may be negative may have no root
+        bound = jnp.where(a.absolute <= 0.01 * a.least(), 0.51 * a.absolute / root, most)
     return work.made(x, a, relative=relative, absolute=bound, nonneg=is_real(a))
 
 
@@ -289,14 +290,14 @@ def _divmod(work: Work, a: Value, b: Value) -> tuple[Value, Value]:
     if a.dtype.kind != "f":
         raise refuse(f"it takes remainders of {a.dtype.name}")
     rest = lax.rem(x, y)
-    quotient = work.fixed((x - rest) / work.beside(y, x))
+    quotient = work.rounded_right(operator.truediv, x - rest, work.beside(y, x))
     wrong_side = (rest != 0) & ((y < 0) != (rest < 0))
     zero = jnp.where(has_sign_bit(y), -jnp.zeros_like(y), jnp.zeros_like(y))
     mod = jnp.where(rest == 0, zero, jnp.where(wrong_side, rest + y, rest))
     quotient = jnp.where(wrong_side, quotient - 1, quotient)
     down = jnp.floor(quotient)
     down = jnp.where(quotient - down > 0.5, down + 1, down)
-    plain = work.fixed(x / work.beside(y, x))
+    plain = work.rounded_right(operator.truediv, x, work.beside(y, x))
     signed_zero = jnp.where(has_sign_bit(plain), -jnp.zeros_like(y), jnp.zeros_like(y))
     down = jnp.where(quotient != 0, down, signed_zero)
     work.odd((~jnp.isfinite(x)) | jnp.isinf(y) | (y == 0))  # NumPy's own answers there have changed over its versions

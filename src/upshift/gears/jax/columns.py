@@ -70,7 +70,6 @@ class _Ready:
 
     def __init__(self) -> None:
         self.found: OrderedDict[Any, list[Compiled]] = OrderedDict()
-        self.trusted: set[int] = set()
         self.lock = threading.Lock()
 
     def of(self, key: Any) -> list[Compiled]:
@@ -104,14 +103,14 @@ class _Batch:
         group = lanes_of(rows)[0]
         if group.lanes is None:
             raise refuse(group.reason)
-        variants = _READY.of((getattr(self.f, "__code__", self.f), group.lanes.form, group.lanes.kinds))
+        variants = _READY.of((_anchor(self.f), group.lanes.form, group.lanes.kinds))
         compiled, given = self._ready(variants, group.lanes, rows)
         outs, odd = self._run(compiled, given)
         for _ in range(ROUNDS):
             left = np.flatnonzero(odd)
             if len(left) <= SAMPLE or not self._grown(compiled.tree, left):
                 break
-            variants.remove(compiled)
+            variants[:] = [one for one in variants if one is not compiled]
             compiled, given = self._ready(variants, group.lanes, rows)
             outs, odd = self._run(compiled, given)
         if compiled.mixed:
@@ -171,7 +170,7 @@ class _Batch:
 
     def _trust(self, compiled: Compiled, outs: list[Any], odd: Column, chosen: Column) -> None:
         """The first results of a program are compared with the plain function's."""
-        if id(compiled) in _READY.trusted:
+        if compiled.trusted:
             return
         kept = chosen[~odd[chosen]]
         if not len(kept):
@@ -183,7 +182,7 @@ class _Batch:
         if isinstance(found, str):
             log.warning("upshift: results of the jax gear are not used: %s", found)
             raise refuse(f"its result is not the loop's: {found}")
-        _READY.trusted.add(id(compiled))
+        compiled.trusted = True
 
     def _finished(self, compiled: Compiled, outs: list[Any], left: Column) -> list[Any]:
         """The results, with those of the plain function where lanes were left."""
@@ -201,6 +200,11 @@ class _Batch:
         with in_full():
             pairs = zip(outs, columns, outline.dtypes, strict=True)
             return [out.at[left].set(np.array(column, dtype)) for out, column, dtype in pairs]
+
+
+def _anchor(f: Any) -> Any:
+    """What programs of a function are found by; whether one fits what it captures is looked at for each call."""
+    return getattr(f, "__code__", None) or type(f)
 
 
 def _grow(tree: Tree, f: Any, row: tuple[Any, ...], shared: dict[str, Any]) -> None:

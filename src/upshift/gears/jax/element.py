@@ -17,6 +17,7 @@ from ...columns.forms import Form
 from ...columns.kinds import Kind, array_kind, kind_of, kind_of_value
 from ...emit.select import SPELLED
 from ...rules import lower
+from ...rules.arrays.dynamic import Each, Unpack, signature_of
 from ...trace import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
 from . import arithmetic as do
 from . import arrays, numbers
@@ -41,8 +42,8 @@ class Outline:
     """Whether arrays in it may make NumPy warn."""
     writes: bool = False
     """Whether it writes into arrays, so that what is a view matters."""
-    host_looks: bool = False
-    """Whether the host looks for infinities in results, which a CPU does better than XLA."""
+    on_cpu: bool = True
+    """Where the host looks for infinities in results, which it does better than XLA."""
     constants: list[float] = field(default_factory=list)
 
 
@@ -119,7 +120,7 @@ def program_of(
     """`program(columns, shared, numbers)`: results of one lane, and whether it is odd."""
 
     def program(columns: Sequence[Traced], shared: Shared, given: Traced) -> tuple[list[Traced], Traced]:
-        work = Work(given, careful)
+        work = Work(given, careful, outline.on_cpu)
         results = _Writer(tree, outline, work, columns, shared).write()
         outline.constants = [0.0, *map(float, work.places)]
         return [result.x for result in results], work.all_odd()
@@ -176,7 +177,7 @@ class _Writer:
         before = self.work.path
         made: list[Value] | None = None
         covered = jnp.zeros((), bool)
-        if not self.work.careful and (guard.mode != "truth" or len(guard.children) < 2):
+        if not self.work.careful and decision.waiting is None and (guard.mode != "truth" or len(guard.children) < 2):
             raise refuse("it takes a branch that was not tried", guard.where)
         for answer, child in guard.children.items():
             taken = self._answers(decision, guard, answer)
@@ -194,7 +195,9 @@ class _Writer:
     def _answers(self, decision: Value, guard: Guard, answer: Any) -> Traced:
         if guard.mode == "truth":
             return decision.x if answer else ~decision.x
-        if not decision.sharp:
+        if decision.waiting is not None and len(guard.children) == 1:
+            return jnp.ones((), bool)  # what JAX makes is of one kind for all lanes
+        if decision.waiting is not None or not decision.sharp:
             raise refuse("it takes a path for every value of what may be off in its last bits", guard.where)
         if decision.dtype.kind in "biu":
             return decision.x == jnp.asarray(answer[1], decision.dtype)
@@ -208,31 +211,32 @@ class _Writer:
         return {id: self._masked(value, path) for id, value in values.items()}
 
     def _masked(self, value: Value, path: Traced) -> Value:
-        if value.parts or value.dtype.kind not in "fc":
+        if value.x is None or value.dtype.kind not in "fc":
             return value
         return replace(value, x=jnp.where(path, value.x, lax.stop_gradient(value.x)))
 
     def _result(self, ref: Ref, i: int, values: dict[int, Value]) -> Value:
         dtype, shape = self.outline.dtypes[i], self.outline.shapes[i]
         value = self._value(ref, values)
-        self._must_be_close(value, ref)
+        self._must_be_close(value, ref, dtype)
         made = do.cast(self.work, value, dtype)
         return replace(made, x=jnp.broadcast_to(made.x, shape))
 
-    def _must_be_close(self, value: Value, ref: Ref) -> None:
+    def _must_be_close(self, value: Value, ref: Ref, dtype: np.dtype[Any]) -> None:
         """Lanes whose result may be further off than the law allows, or would have come with a warning, are odd."""
         work = self.work
         if not work.careful or value.dtype.kind not in "fc":
             return
-        allowed = 0.5 * RTOL[value.bytes]
+        law = RTOL[dtype.itemsize // (2 if dtype.kind == "c" else 1)]
+        allowed = 0.5 * law
         if value.relative > allowed:
-            raise refuse(f"its {value.dtype.name} results may be off by more than {RTOL[value.bytes]}")
+            raise refuse(f"its {dtype.name} results may be off by more than {law}")
         if not value.ndim:
             work.decide_on(value)
         if value.absolute is not None:
             fine = value.absolute <= (allowed - value.relative) * value.most() + 1e-300
             work.odd(~fine & jnp.isfinite(value.x) if not value.ndim else ~fine)
-        if value.ndim and self.outline.warns and not self.outline.host_looks:
+        if value.ndim and self.outline.warns and not self.outline.on_cpu:
             work.odd(~jnp.isfinite(value.x))
         elif not value.ndim and isinstance(ref, int) and ref >= 0 and self._warns(ref):
             work.odd(~jnp.isfinite(value.x) & ~self.nan)
@@ -247,15 +251,20 @@ class _Writer:
             if self.shared.broken is not None:
                 return self._uniform(step)
             step = replace(step, op=lower(step.fn, step.kinds, kind))
+        args: list[Any] = [ref.value if isinstance(ref, Const) else self._value(ref, values) for ref in step.refs]
+        if isinstance(step.op, Each) or step.fn is signature_of:
+            return Value(None, waiting=(step, args))
+        if isinstance(step.fn, Unpack):
+            made_by, args = args[0].waiting
+            step = replace(made_by, kind=kind)
         for part in kind.parts or (kind,):
             _known_dtype(part)
-        args = [ref.value if isinstance(ref, Const) else self._value(ref, values) for ref in step.refs]
         if step.of_arrays or any(isinstance(a, Value) and (a.ndim or a.parts) for a in args):
             made = arrays.made_by(self.work, step, args)
         else:
             made = numbers.made_by(self.work, step, args, self._number_kinds(step, args))
             self._watch(step, made)
-        return made if made.parts or made.python == kind.python else replace(made, python=kind.python)
+        return made if made.x is None or made.python == kind.python else replace(made, python=kind.python)
 
     def _number_kinds(self, step: Step, args: list[Any]) -> list[Kind]:
         found = []

@@ -54,7 +54,7 @@ def traced(tree: Tree, careful: bool) -> LaneProgram:
     """One lane's program of a tree, or why there is none."""
     with tree.lock:
         outline = outline_of(tree)
-        outline.host_looks = jax.default_backend() == "cpu"
+        outline.on_cpu = jax.default_backend() == "cpu"
         program = program_of(tree, outline, careful)
         captured = list(outline.captured)
 
@@ -128,11 +128,12 @@ class Compiled:
     tree: Tree
     paths: int
     program: LaneProgram
-    on_cpu: bool
     exact: bool = False
     sizes: list[int] = field(default_factory=list)
     """How many lanes it has been compiled for."""
     compilations: int = 0
+    trusted: bool = False
+    """Whether results for JAX arrays have been compared with the plain function's."""
     live: int = 1
     """Bytes of everything that a lane needs."""
     widest: int = 0
@@ -151,6 +152,10 @@ class Compiled:
             return _marked(*made) if self.marks else made
 
         self._run = jax.jit(run)
+
+    @property
+    def on_cpu(self) -> bool:
+        return self.program.outline.on_cpu
 
     @property
     def marks(self) -> bool:
@@ -252,7 +257,7 @@ def _marked(first: Traced, *rest: Traced) -> list[Traced]:
 def _unmarked(made: list[Any], dtype: np.dtype[Any]) -> list[Any]:
     bits = np.asarray(made[0])
     if dtype.kind == "b":
-        return [bits & 1, *made[1:], bits > 1]
+        return [(bits & 1).view(np.bool_), *made[1:], bits > 1]
     return [bits.view(dtype), *made[1:], bits == MARKS[dtype.itemsize]]
 
 
@@ -295,4 +300,4 @@ def prepare(tree: Tree, exact: bool) -> Compiled:
     if exact:
         raise NotCompiled("jax", "the last bits of XLA's results are not the loop's")
     with tree.lock:
-        return Compiled(tree, tree.paths, traced(tree, careful=True), jax.default_backend() == "cpu")
+        return Compiled(tree, tree.paths, traced(tree, careful=True))

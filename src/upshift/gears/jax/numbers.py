@@ -100,6 +100,12 @@ def _real_power(work: Work, base: Value, exponent: Value) -> Value:
     return Value((b >= 0) | whole | jnp.isnan(b) | jnp.isnan(e) | jnp.isinf(b))
 
 
+def _has_remainder(work: Work, a: Value, b: Value) -> Value:
+    """Whether `fmod` has a value."""
+    some = do.compare(work, "not_equal", b, do.zero_of(work, b))
+    return Value(jnp.isnan(a.x) | jnp.isnan(b.x) | (some.x & ~jnp.isinf(a.x)))
+
+
 def _not_zero_to_minus(work: Work, base: Value, exponent: Value) -> Value:
     zero = do.zero_of(work, base)
     return Value(
@@ -108,7 +114,8 @@ def _not_zero_to_minus(work: Work, base: Value, exponent: Value) -> Value:
 
 
 UNARY: dict[str, One] = {
-    **dict.fromkeys(("neg", "negative"), do.negative), **dict.fromkeys(("pos", "positive_of", "copy"), do.positive),
+    **dict.fromkeys(("neg", "negative"), do.negative),
+    **dict.fromkeys(("pos", "positive_of", "copy", "real", "conjugate"), do.positive),
     **dict.fromkeys(("abs", "absolute", "fabs"), do.absolute), "sqrt": do.sqrt, "square": do.square,
     "reciprocal": do.reciprocal, "sign": do.sign, "signbit": do.sign_bit, "true": do.truth,
     **dict.fromkeys(("not", "not_", "logical_not"), _not), "invert": _invert,
@@ -134,7 +141,7 @@ BINARY: dict[str, Two] = {
     **{short: _compare(name) for short, name in zip(
         "lt le gt ge eq ne".split(), "less less_equal greater greater_equal equal not_equal".split(), strict=True)},
     **{name: _compare(name) for name in do.COMPARES}, "real_power": _real_power,
-    "not_zero_to_minus": _not_zero_to_minus,
+    "not_zero_to_minus": _not_zero_to_minus, "has_remainder": _has_remainder,
 }  # fmt: skip
 """Operations by the names of their rules, and of NumPy's ufuncs, on operands of one dtype."""
 CONVERSIONS = frozenset(("float", "cast", "int", "round", "floor", "ceil", "trunc"))
@@ -172,6 +179,8 @@ def elementwise(work: Work, name: str, values: list[Value], args: list[Any]) -> 
     function = NAMES.get(name, name)
     if function in FUNCTIONS:
         return call(work, function, *values)
+    if name == "clip" and len(values) == 3:
+        return do.minimum(work, do.maximum(work, values[0], values[1]), values[2])
     if len(values) == 1 and name in UNARY:
         return UNARY[name](work, values[0])
     if len(values) == 2 and name in BINARY:

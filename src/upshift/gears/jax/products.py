@@ -257,7 +257,7 @@ def transform(fn: Callable[..., Traced]) -> Row:
             return Value(x)
         n = max(x.size, a.x.size) if several else max(x.shape[options.get("axis", -1)], 1)
         size = jnp.sqrt(jnp.sum(jnp.square(jnp.abs(a.x).astype(FLOAT))))
-        off = 16 * ROUND[a.bytes] * (2 + math.log2(n)) * size + (n * a.off() if not a.sharp else 0.0)
+        off = 4 * ROUND[a.bytes] * (2 + math.log2(n)) * size + (n * a.off() if not a.sharp else 0.0)
         return work.made(x, a, relative=ROUND[a.bytes], absolute=off / n if call.name[0] == "i" else off)
 
     return row

@@ -87,9 +87,16 @@ def var(work: Work, call: Call) -> Value:
     if a.dtype.kind != "f":
         raise refuse("the variance of complex numbers")
     axes = axes_of(given.get("axis"), a.ndim)
-    centred = do.subtract(work, a, _mean(work, a, axes, True))
+    middle = _mean(work, a, axes, True)
+    centred = do.subtract(work, a, middle)
     less = known(given.get("ddof") or given.get("correction") or 0, "ddof")
-    return _mean(work, do.multiply(work, centred, centred), axes, bool(given.get("keepdims", False)), less)
+    keepdims = bool(given.get("keepdims", False))
+    if not work.careful or not a.sharp:
+        return _mean(work, do.multiply(work, centred, centred), axes, keepdims, less)
+    # What the mean is off by is squared: to first order, differences from the mean cancel.
+    plain = work.made(centred.x, a, relative=ROUND[a.bytes])
+    made = _mean(work, do.multiply(work, plain, plain), axes, keepdims, less)
+    return work.made(made.x, made, relative=made.relative, absolute=2 * jnp.square(middle.off()), nonneg=True)
 
 
 def std(work: Work, call: Call) -> Value:

@@ -51,6 +51,8 @@ class Value:
     """Several values that one call made; then there is no `x`."""
     python: bool = False
     """Whether it is a Python number, which takes on the dtype of the array that it meets."""
+    waiting: Any = None
+    """A call that is made when it is known what it makes; then there is no `x` either."""
     _most: Traced | None = field(default=None, repr=False)
 
     @property
@@ -147,8 +149,8 @@ class Work:
     lanes to: then the program is as plain as if it had been written by hand.
     """
 
-    def __init__(self, numbers: Traced, careful: bool) -> None:
-        self.numbers, self.careful = numbers, careful
+    def __init__(self, numbers: Traced, careful: bool, on_cpu: bool = True) -> None:
+        self.numbers, self.careful, self.on_cpu = numbers, careful, on_cpu
         self.places: dict[str, int] = {}
         """Where each constant is among the numbers; the first of them is zero."""
         self.path: Traced | None = None
@@ -195,6 +197,13 @@ class Work:
         bits = _bits_of(x.dtype)
         nothing = lax.bitcast_convert_type(other, bits) & self._zero(bits)
         return lax.bitcast_convert_type(lax.bitcast_convert_type(x, bits) ^ nothing, x.dtype)
+
+    def rounded_right(self, fn: Callable[..., Traced], *args: Traced) -> Traced:
+        """A quotient or a root. GPUs do not round those of single floats; rounded from doubles, they are right."""
+        if not self.careful or self.on_cpu or args[0].dtype != np.float32:
+            return self.fixed(fn(*args))
+        wide = self.fixed(fn(*(arg.astype(FLOAT) for arg in args)))
+        return self.fixed(wide.astype(np.float32))
 
     def hidden(self, x: Traced) -> Traced:
         """The same ints: XLA's compiler (JAX 0.10) crashes where it sees that one of an `or` was cut short."""
