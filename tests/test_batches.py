@@ -201,3 +201,17 @@ def test_parts_in_several_gears_come_together_in_order(monkeypatch):
     known.machines.noted = Refusal("numba", "not here")
     got = shift.Climb(Job(f, [xs], {}, len(xs)), known, "raise").run()
     assert got.tolist() == [f(x) for x in xs]
+
+
+def test_small_calls_on_arrays_that_have_become_dear():
+    """They are batched although the loop has done nothing of them yet."""
+
+    def f(row):
+        total = 0.0
+        for _ in range(40):
+            total = total + row.sum()
+        return total
+
+    rows = np.arange(24.0).reshape(8, 3)
+    for _ in range(60):
+        assert up.map(f, rows).tolist() == [f(row) for row in rows]

@@ -11,8 +11,8 @@ from ..errors import GearRefused, Refusal
 from ..trace import Tree
 from .ran import NotCompiled, Prepared
 
-FRAMEWORKS = {"numba": "numba", "jax": "jax", "cuda": "numba_cuda"}
-"""What each gear stands on."""
+FRAMEWORKS = {"numba": "numba", "jax": "jax", "cuda": "numba"}
+"""What each gear stands on; cuda needs NVIDIA's driver besides, and says so."""
 INSTALL = {"numba": "pip install numba", "jax": 'pip install "upshift[jax]"', "cuda": 'pip install "upshift[cuda]"'}
 
 

@@ -220,8 +220,8 @@ class Climb:
             costs.batched.add(part.n, seconds)
 
     def _time_stack(self) -> None:
-        if self.known.of_arrays:
-            results = [result for _, results in self.looped for result in results]
+        results = [result for _, results in self.looped for result in results]
+        if self.known.of_arrays and results:
             began = time.perf_counter()
             stacked(results, self.on_error)
             self.known.costs.add_stack(len(results), time.perf_counter() - began)

@@ -270,7 +270,13 @@ def rounded(work: Work, name: str, a: Value) -> Value:
 
 def fmod(work: Work, a: Value, b: Value) -> Value:
     _must_be_sharp(a, b, "a remainder")
-    return work.made(lax.rem(*jnp.broadcast_arrays(a.x, b.x)), a, b)
+    x, y = jnp.broadcast_arrays(a.x, b.x)
+    if a.dtype.kind in "iu":
+        y = _divisor(work, x, y)
+    elif a.dtype.kind != "f":
+        raise refuse(f"it takes remainders of {a.dtype.name}")
+    work.decide_on(a, b)
+    return work.made(lax.rem(x, y), a, b)
 
 
 def remainder(work: Work, a: Value, b: Value) -> Value:
@@ -305,15 +311,20 @@ def _divmod(work: Work, a: Value, b: Value) -> tuple[Value, Value]:
 
 
 def _divmod_of_ints(work: Work, a: Value, b: Value, x: Traced, y: Traced) -> tuple[Value, Value]:
-    work.odd(y == 0)
-    if a.dtype.kind == "i":
-        work.odd((y == -1) & (x == np.iinfo(a.dtype).min))
-    safe = jnp.where(y == 0, jnp.ones_like(y), y)
+    safe = _divisor(work, x, y)
     quotient, rest = lax.div(x, safe), lax.rem(x, safe)
     if a.dtype.kind == "i":
         wrong_side = (rest != 0) & ((safe < 0) != (rest < 0))
         quotient, rest = jnp.where(wrong_side, quotient - 1, quotient), jnp.where(wrong_side, rest + safe, rest)
     return work.made(quotient, a, b), work.made(rest, a, b)
+
+
+def _divisor(work: Work, x: Traced, y: Traced) -> Traced:
+    """A divisor of ints that XLA can divide by; lanes with another are odd, since NumPy warns."""
+    work.odd(y == 0)
+    if x.dtype.kind == "i":
+        work.odd((y == -1) & (x == np.iinfo(x.dtype).min))
+    return jnp.where(y == 0, jnp.ones_like(y), y)
 
 
 def _must_be_sharp(a: Value, b: Value, what: str) -> None:
