@@ -80,7 +80,9 @@ def average(work: Work, call: Call) -> Value:
 
 def trapezoid(work: Work, call: Call) -> Value:
     given = call.bound("y", "dx", "axis")
-    y = value_of(work, given["y"], call.kind.dtype)
+    y = value_of(work, given["y"])
+    if y.dtype != call.kind.dtype:
+        raise refuse(f"trapezoid of {y.dtype.name}")
     axis = int(known(given.get("axis", -1), "an axis")) % y.ndim
     size = y.shape[axis]
     after = work.moved(lax.slice_in_dim(y.x, 1, size, axis=axis), y)

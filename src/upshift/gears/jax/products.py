@@ -57,7 +57,8 @@ def _product(a: Value, b: Value) -> Traced:
 def dot(work: Work, call: Call) -> Value:
     a, b = _two(work, call)
     if not a.ndim or not b.ndim:
-        return do.multiply(work, a, b)
+        made = do.multiply(work, a, b)  # to which NumPy adds zero, so that none is negative
+        return do.add(work, made, do.from_constant(work, 0.0, a.dtype)) if a.dtype.kind == "f" else made
     x = jnp.dot(a.x, b.x) if max(a.ndim, b.ndim) > 2 else _product(a, b)
     return contracted(work, x, a, b, a.shape[-1])
 
