@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("verify",),
     ("plan",),
     ("api", "partials", "unboxed", "axes", "broadcast"),
-    ("report", "adapters", "doctor"),
+    ("report", "adapters", "doctor", "tensorflow"),
     ("cli",),
     ("__init__",),
     ("__main__",),
@@ -41,6 +41,7 @@ STAND_ON = {
     "upshift.gears.numba": ("numba", "llvmlite"),
     "upshift.gears.jax": ("jax",),
     "upshift.gears.cuda": ("numba", "llvmlite"),
+    "upshift.tensorflow": ("tensorflow",),
 }
 DOOR = "upshift.gears.frameworks"
 

@@ -1,0 +1,101 @@
+"""Tensors in, arrays that look at them out; arrays in, tensors that nobody else can change out. Nests of them alike."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+Array = np.ndarray[Any, Any]
+ALIGNED = 64
+"""Bytes: TensorFlow's kernels end the process on memory of ours that does not start at a multiple of this."""
+ADOPTED = frozenset("efdbhilqBHILQFD")
+"""Dtypes, by their letters, whose memory TensorFlow takes over as it is; all others are copied by TensorFlow itself."""
+
+
+def is_concrete(value: Any) -> bool:
+    """Whether a tensor has its numbers: it is eager, or a variable read eagerly."""
+    if isinstance(value, tf.Variable):
+        return bool(tf.executing_eagerly())
+    return isinstance(value, tf.Tensor) and tf.is_tensor(value) and hasattr(value, "_numpy")
+
+
+def as_array(tensor: Any) -> Array:
+    """What a concrete tensor or variable holds, to be read only; nothing is copied where it lies in main memory.
+
+    A variable's value may be overwritten where it lies, so that it is copied.
+    """
+    if isinstance(tensor, tf.Variable):
+        tensor = tf.identity(tensor)
+    array: Array = np.asarray(tensor if tensor.ndim else tensor.numpy(), tensor.dtype.as_numpy_dtype)
+    if array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array
+
+
+def as_tensor(array: Any) -> Any:
+    """A tensor of its own: what is later written into the array does not show up in it."""
+    array = np.asarray(array)
+    if array.dtype.char not in ADOPTED or not array.size or _has_accelerator():
+        return tf.constant(array)
+    room = aligned(array.shape, array.dtype)
+    np.copyto(room, array)
+    return tf.experimental.dlpack.from_dlpack(room.__dlpack__())
+
+
+def aligned(shape: Sequence[int], dtype: Any) -> Array:
+    """Room for a result that `adopt` can take."""
+    dtype = np.dtype(dtype)
+    size = math.prod(shape) * dtype.itemsize
+    room = np.empty(size + ALIGNED, np.uint8)
+    start = -room.ctypes.data % ALIGNED
+    view: Array = room[start : start + size].view(dtype)
+    return view.reshape(shape)
+
+
+def adopt(room: Array) -> Any:
+    """The very memory of an array that was made by `aligned`, as a tensor. The caller forgets the array."""
+    if room.dtype.char not in ADOPTED or not room.size or _has_accelerator():
+        return tf.constant(room)
+    if room.ctypes.data % ALIGNED or not room.flags.c_contiguous or not room.flags.writeable:
+        raise ValueError("only memory made by aligned() can become a tensor's")
+    return tf.experimental.dlpack.from_dlpack(room.__dlpack__())
+
+
+@functools.cache
+def _has_accelerator() -> bool:
+    """Whether tensors are made elsewhere than in this machine's memory, where TensorFlow had better put them itself."""
+    return len(tf.config.list_logical_devices()) > 1
+
+
+# ---- nests
+
+
+def flatten(nest: Any) -> list[Any]:
+    """The tensors of a nest, in TensorFlow's order; ragged and sparse tensors are leaves."""
+    return list(tf.nest.flatten(nest))
+
+
+def pack(nest: Any, leaves: Sequence[Any]) -> Any:
+    """Leaves in the form of a nest."""
+    return tf.nest.pack_sequence_as(nest, list(leaves))
+
+
+def arrays_of(nest: Any) -> list[Array]:
+    """The leaves of a nest of concrete tensors."""
+    return [as_array(leaf) for leaf in tf.nest.flatten(nest)]
+
+
+def spec_of_element(column: Any) -> Any:
+    """What is known of one element of a column of elements, before any is looked at."""
+    return tf.type_spec_from_value(tf.convert_to_tensor(column) if isinstance(column, tf.Variable) else column)._unbatch()
+
+
+def spec_of_column(column: Any) -> Any:
+    """The same column with any number of elements."""
+    return spec_of_element(column)._batch(None)
