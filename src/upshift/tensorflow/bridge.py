@@ -93,7 +93,9 @@ def arrays_of(nest: Any) -> list[Array]:
 
 def spec_of_element(column: Any) -> Any:
     """What is known of one element of a column of elements, before any is looked at."""
-    return tf.type_spec_from_value(tf.convert_to_tensor(column) if isinstance(column, tf.Variable) else column)._unbatch()
+    return tf.type_spec_from_value(
+        tf.convert_to_tensor(column) if isinstance(column, tf.Variable) else column
+    )._unbatch()
 
 
 def spec_of_column(column: Any) -> Any:

@@ -1,0 +1,125 @@
+"""The arguments of a map in; a checked `Call` out: columns, how many elements they hold, and these one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import tensorflow as tf
+
+AT_ONCE = 1024
+"""Elements that are unstacked together."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of `map_fn`: the function, what its elements are built like, and their columns."""
+
+    fn: Callable[..., Any]
+    elems: Any
+    leaves: tuple[Any, ...]
+    signature: Any
+
+    @cached_property
+    def n(self) -> int | None:
+        """How many elements there are; None where only a graph will know."""
+        first = self.leaves[0]
+        length = first.shape[0]
+        if length is None and isinstance(first, tf.RaggedTensor) and self.is_concrete:
+            length = int(first.nrows())
+        return None if length is None else int(length)
+
+    @cached_property
+    def is_concrete(self) -> bool:
+        """Whether all elements have their numbers."""
+        parts = tf.nest.flatten(self.leaves, expand_composites=True)
+        return bool(tf.executing_eagerly()) and all(hasattr(part, "_numpy") for part in parts)
+
+    @cached_property
+    def is_dense(self) -> bool:
+        return all(isinstance(leaf, tf.Tensor) for leaf in self.leaves)
+
+    @cached_property
+    def specs(self) -> tuple[Any, ...]:
+        """Of one element, leaf by leaf."""
+        return tuple(tf.type_spec_from_value(leaf)._unbatch() for leaf in self.leaves)
+
+    def pack(self, leaves: Any) -> Any:
+        """Leaves of one element, as the function takes them."""
+        return leaves[0] if self.elems is self.leaves[0] else tf.nest.pack_sequence_as(self.elems, list(leaves))
+
+    def rows(self, start: int = 0) -> Iterator[Any]:
+        """The elements, one at a time."""
+        n = self.n or 0
+        for low in range(start, n, AT_ONCE):
+            parts = [_unstacked(leaf, low, min(low + AT_ONCE, n)) for leaf in self.leaves]
+            yield from map(self.pack, zip(*parts, strict=True))
+
+    def row(self, i: int) -> Any:
+        return self.pack([_unstacked(leaf, i, i + 1)[0] for leaf in self.leaves])
+
+    def part(self, positions: list[int]) -> tuple[Any, ...]:
+        """Columns of a few elements."""
+        if self.is_dense:
+            return tuple(tf.gather(leaf, positions) for leaf in self.leaves)
+        return tuple(tf.stack(_taken(leaf, positions)) if isinstance(leaf, tf.Tensor) else _part(leaf, positions)
+                     for leaf in self.leaves)  # fmt: skip
+
+
+def _unstacked(column: Any, low: int, high: int) -> list[Any]:
+    if isinstance(column, tf.Tensor):
+        whole = low == 0 and high == column.shape[0]
+        return list(tf.unstack(column if whole else column[low:high]))
+    spec = tf.type_spec_from_value(column)
+    element = spec._unbatch()
+    boxed = [part[low:high] for part in spec._to_batched_tensor_list(column)]
+    return [element._from_compatible_tensor_list([part[i] for part in boxed]) for i in range(high - low)]
+
+
+def _taken(column: Any, positions: list[int]) -> list[Any]:
+    return [_unstacked(column, i, i + 1)[0] for i in positions]
+
+
+def _part(column: Any, positions: list[int]) -> Any:
+    spec = tf.type_spec_from_value(column)
+    boxed = [tf.gather(part, positions) for part in spec._to_batched_tensor_list(column)]
+    return spec._unbatch()._batch(len(positions))._from_compatible_tensor_list(boxed)
+
+
+def make_call(fn: Any, elems: Any, signature: Any = None, broadcast: bool = False) -> Call:
+    """The call, its leaves tensors of one length. `broadcast`: leaves of length one are the same for all elements."""
+    if not callable(fn):
+        raise TypeError(f"fn must be callable, not {fn!r}")
+    if isinstance(elems, tf.Tensor):
+        leaves = (elems,)
+    else:
+        elems = tf.nest.map_structure(_as_column, elems)
+        leaves = tuple(tf.nest.flatten(elems))
+    if not leaves:
+        raise ValueError(f"elems must be a tensor or a nest of tensors, not {elems!r}, which holds none")
+    for leaf in leaves:
+        if leaf.shape.rank == 0:
+            raise ValueError(f"elements in elems must be tensors of at least one dimension, not scalars: {leaf!r}")
+    if len(leaves) > 1:
+        leaves = _of_one_length(leaves, broadcast)
+        elems = tf.nest.pack_sequence_as(elems, list(leaves))
+    return Call(fn, elems, leaves, signature)
+
+
+def _as_column(value: Any) -> Any:
+    if isinstance(value, tf.RaggedTensor | tf.SparseTensor):
+        return value
+    return tf.convert_to_tensor(value)
+
+
+def _of_one_length(leaves: tuple[Any, ...], broadcast: bool) -> tuple[Any, ...]:
+    lengths = [leaf.shape[0] for leaf in leaves]
+    known = {length for length in lengths if length is not None}
+    if broadcast and 1 in known and len(known) == 2:
+        most = max(known)
+        return tuple(tf.repeat(leaf, most, 0) if leaf.shape[0] == 1 else leaf for leaf in leaves)
+    if len(known) > 1:
+        raise ValueError(f"elems have different numbers of elements: {lengths}")
+    return leaves

@@ -1,0 +1,177 @@
+"""A function in; a portrait of what it reads besides its element out: equal portraits, equal graphs."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import sys
+import types
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ..trace.modules import acting
+from .code import ACTING, WRITES, Chain, facts_of, is_builtin
+from .trace import NOTHING_LIFTED, Lifted
+
+DEEPEST, MOST = 6, 2000
+PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic, np.dtype, tf.DType, enum.Enum, slice,
+         range, tf.TensorShape)  # fmt: skip
+_FOREIGN = sys.stdlib_module_names | {"numpy", "tensorflow", "keras", "tf_keras", "scipy", "upshift"}
+
+
+@dataclass
+class Portrait:
+    """What a function stands on. Tensors in its own closure are not part of it: they are inputs."""
+
+    tokens: list[Any] = field(default_factory=list)
+    arrays: list[Any] = field(default_factory=list)
+    kept: list[Any] = field(default_factory=list)
+    """Objects that are known by their ids, which must not be given to others."""
+    lifted: Lifted = NOTHING_LIFTED
+    acts: str = ""
+    decides: bool = False
+    uses_numpy: bool = False
+
+    def agrees(self, other: Portrait) -> bool:
+        """Whether a graph made for one is right for the other."""
+        return self.tokens == other.tokens and all(map(_same_array, self.arrays, other.arrays))
+
+    def kept_for_good(self) -> Portrait:
+        """The same with arrays of its own, since the user may write into theirs."""
+        return replace(self, arrays=[array.copy() for array in self.arrays])
+
+
+def _same_array(a: Any, b: Any) -> bool:
+    return bool(a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
+
+
+def portray(fn: Any) -> Portrait:
+    """The portrait of a function as it is now."""
+    painter = _Painter()
+    painter.function(fn, 0, first=True) if isinstance(fn, types.FunctionType) else painter.add(fn, 0, ())
+    return painter.portrait
+
+
+class _Painter:
+    def __init__(self) -> None:
+        self.portrait = Portrait()
+        self.seen: set[int] = set()
+
+    def token(self, *token: Any) -> None:
+        self.portrait.tokens.append(token)
+
+    def acts(self, reason: str) -> None:
+        self.portrait.acts = self.portrait.acts or reason
+
+    def same(self, value: Any) -> None:
+        self.portrait.kept.append(value)
+        self.token("same", id(value))
+
+    # ---- functions
+
+    def function(self, f: types.FunctionType, depth: int, first: bool = False) -> None:
+        self.portrait.kept.append(f.__code__)
+        self.token("code", id(f.__code__))
+        if id(f) in self.seen:
+            return
+        self.seen.add(id(f))
+        facts = facts_of(f.__code__)
+        self.acts(facts.acts)
+        self.portrait.decides |= facts.decides
+        cells = self._cells(f, depth, first)
+        for value in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
+            self.add(value, depth + 1, ())
+        for chain in facts.chains:
+            if chain.free:
+                found = cells.get(chain.name, _UNFILLED)
+            else:
+                found = f.__globals__.get(chain.name, _UNFILLED)
+                if found is _UNFILLED and chain.name in ACTING and is_builtin(chain.name):
+                    self.acts(f"calls {chain.name}()")
+            if found is not _UNFILLED:
+                self.chain(found, chain, depth, facts.writes_items)
+
+    def _cells(self, f: types.FunctionType, depth: int, first: bool) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        lifted: list[int] = []
+        for i, (name, cell) in enumerate(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)):
+            try:
+                found[name] = cell.cell_contents
+            except ValueError:
+                continue
+            if first and isinstance(found[name], tf.Tensor) and hasattr(found[name], "_numpy"):
+                lifted.append(i)
+                self.token("tensor", found[name].dtype, tuple(found[name].shape))
+        self.portrait.lifted = Lifted(tuple(lifted)) if lifted else self.portrait.lifted
+        return found
+
+    def chain(self, value: Any, chain: Chain, depth: int, writes_items: bool) -> None:
+        """What a name stands for, and what is read from there as long as these are modules."""
+        attributes = list(chain.attributes)
+        while isinstance(value, types.ModuleType):
+            reason = "" if value.__name__.split(".")[0] == "tensorflow" else acting(value.__name__)
+            if reason:
+                self.acts(reason)
+            self.portrait.uses_numpy |= value.__name__ == "numpy"
+            if not attributes:
+                return
+            value = getattr(value, attributes.pop(0), None)
+        changes = isinstance(value, list | dict | set | np.ndarray) or hasattr(value, "write")
+        if changes and (writes_items or WRITES.intersection(attributes)):
+            self.acts("may change what it captured")
+        self.add(value, depth + 1, tuple(attributes))
+
+    # ---- values
+
+    def add(self, value: Any, depth: int, attributes: tuple[str, ...]) -> None:
+        if isinstance(value, PLAIN):
+            self.token(type(value), repr(value))
+        elif isinstance(value, np.ndarray):
+            self.portrait.arrays.append(value)
+            self.token("array", value.shape)
+        elif isinstance(value, types.FunctionType):
+            if value.__module__ is not None and value.__module__.split(".")[0] in _FOREIGN:
+                self.same(value)
+            else:
+                self.function(value, depth + 1)
+        elif isinstance(value, types.MethodType):
+            self.add(value.__func__, depth, ())
+            self.add(value.__self__, depth, attributes)
+        elif isinstance(value, functools.partial):
+            self.add((value.func, value.args, value.keywords), depth, ())
+        elif isinstance(value, tf.Tensor | tf.Variable | type | types.ModuleType) or depth > DEEPEST:
+            self.same(value)
+        elif isinstance(value, list | tuple | set | frozenset | dict):
+            self._container(value, depth)
+        else:
+            self._object(value, depth)
+
+    def _container(self, value: Any, depth: int) -> None:
+        self.token(type(value), len(value))
+        if len(value) > MOST:
+            self.acts(f"reads a captured {type(value).__name__} of {len(value):,} items")
+            return
+        for item in value.items() if isinstance(value, dict) else value:
+            self.add(item, depth + 1, ())
+
+    def _object(self, value: Any, depth: int) -> None:
+        self.same(value)
+        if id(value) in self.seen or type(value).__module__.split(".")[0] in _FOREIGN:
+            return
+        self.seen.add(id(value))
+        for base in type(value).__mro__:
+            if base.__module__.split(".")[0] in _FOREIGN:
+                continue
+            for member in vars(base).values():
+                if isinstance(member, types.FunctionType) and member.__name__ in ("__call__", "call"):
+                    self.function(member, depth + 1)
+        for name, held in getattr(value, "__dict__", {}).items():
+            if not name.startswith("_"):
+                self.token("attribute", name)
+                self.add(held, depth + 1, ())
+
+
+_UNFILLED = object()

@@ -1,0 +1,106 @@
+"""One way to run a function over concrete tensors: a call in, flat columns of results out; or why it cannot be had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ..columns.forms import LEAF
+from ..columns.inputs import Lanes
+from ..verify import differ, sample
+from . import graph, results
+from .bridge import as_array
+from .call import Call
+from .trace import Traced
+
+CHECKED_SECONDS = 10e-3
+"""What a comparison with the loop may cost, roughly."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A function of a call that gives its results leaf by leaf."""
+
+    name: str
+    over: Callable[[Call], list[Any]]
+
+
+def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
+    """The way of this name, or one sentence why there is none. `compares`: its results are going to be checked."""
+    if name == "numpy":
+        return "it cannot be read yet"
+    if name == "vectorized":
+        reason = graph.why_not_vectorized(traced, proven=not compares)
+        if reason:
+            return reason
+    try:
+        concrete = graph.batched(call, traced, name)
+    except Exception as error:  # TensorFlow could not make it: the loop is still there
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    lifted = traced.lifted
+
+    def over(call: Call) -> list[Any]:
+        made: list[Any] = concrete(*call.leaves, *lifted.values(call.fn))
+        return made
+
+    return Way(name, over)
+
+
+def check(call: Call, traced: Traced, made: list[Any], rate: float) -> str:
+    """Compare columns of results with the loop's on a sample; one sentence where they differ."""
+    most = max(2, min(12, int(CHECKED_SECONDS / max(rate, 1e-6))))
+    for i in positions(call, most):
+        try:
+            want = leaves_of(call, call.fn(call.row(i)))
+        except Exception as error:
+            return f"element {i}: the loop raises {type(error).__name__}"
+        if len(want) != len(made):
+            return f"element {i}: the loop gives {len(want)} results, the gear {len(made)}"
+        for one, column in zip(want, made, strict=True):
+            reason = differ_at(one, column, i, traced.draws)
+            if reason:
+                return f"element {i}: {reason}"
+    return ""
+
+
+def leaves_of(call: Call, result: Any) -> list[Any]:
+    """What the loop gives for one element, leaf by leaf."""
+    columns = results.columns_for(result, call.elems, call.leaves)
+    specs = [None] * len(columns) if call.signature is None else tf.nest.flatten(results.specs_of(call.signature))
+    return [results.as_result(*part) for part in zip(tf.nest.flatten(result), columns, specs, strict=True)]
+
+
+def differ_at(want: Any, column: Any, i: int, kind_only: bool) -> str | None:
+    """Why a column of results is not what the loop gives for element i; None where it is."""
+    got = _element(column, i)
+    if isinstance(want, tf.Tensor) and isinstance(got, tf.Tensor):
+        if want.dtype != got.dtype or want.shape != got.shape:
+            return f"the loop gives {want.dtype.name}{want.shape}, the gear {got.dtype.name}{got.shape}"
+        return None if kind_only else differ(as_array(want), as_array(got), False)
+    same = type(want) is type(got) and want.dtype == got.dtype and _listed(want) == _listed(got)
+    return None if same or kind_only else f"the loop gives {want!r}, the gear {got!r}"
+
+
+def _element(column: Any, i: int) -> Any:
+    if isinstance(column, tf.SparseTensor):
+        start, size = [i] + [0] * (column.shape.rank - 1), [1, *column.dense_shape[1:].numpy().tolist()]
+        return tf.sparse.reshape(tf.sparse.slice(column, start, size), size[1:])
+    return column[i]
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, tf.SparseTensor):
+        return value.indices.numpy().tolist(), value.values.numpy().tolist(), value.dense_shape.numpy().tolist()
+    return value.to_list() if isinstance(value, tf.RaggedTensor) else value.numpy().tolist()
+
+
+def positions(call: Call, most: int) -> list[int]:
+    """Elements worth a look."""
+    n = call.n or 0
+    columns = [as_array(leaf) for leaf in call.leaves if isinstance(leaf, tf.Tensor)]
+    numbers = [column for column in columns if column.dtype.kind in "iufb" and isinstance(column, np.ndarray)]
+    return sample(Lanes(LEAF, tuple(numbers), ()), n, most)[:most]
