@@ -1,8 +1,21 @@
-"""Nothing that a test makes Upshift remember goes to the user's own notes."""
+"""Nothing that a test makes Upshift remember goes to the user's own notes; tests of GPUs run where there is one."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 
+import pytest
+
 os.environ["UPSHIFT_CACHE_DIR"] = tempfile.mkdtemp(prefix="upshift-tests-")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without a GPU there is nothing to test on one: its results are under benchmarks/results."""
+    of_gpu = [item for item in items if item.get_closest_marker("gpu")]
+    if of_gpu:
+        from upshift.gears.cuda.driver import why_not
+
+        if why_not():
+            items[:] = [item for item in items if not item.get_closest_marker("gpu")]
+            config.hook.pytest_deselected(items=of_gpu)

@@ -43,7 +43,7 @@ from upshift.verify import check_columns, differ
 pytestmark = pytest.mark.filterwarnings("ignore")
 HOST = Target(llvm.get_process_triple())
 GPU = target_of(90)
-needs_gpu = pytest.mark.skipif(bool(driver.why_not()), reason=driver.why_not())
+needs_gpu = pytest.mark.gpu
 
 LOOP = """
 declare i32 @upshift_lane(i64, {types})

@@ -43,7 +43,9 @@ def differ(want: Any, got: Any, exact: bool) -> str | None:
 def _same_arrays(want: Any, got: Any, exact: bool) -> bool:
     """Floats may differ by rounding, relative to the largest in the array: a sum's rounding hangs on all it adds."""
     if np.array_equal(want, got, equal_nan=want.dtype.kind in "fc"):
-        return not exact or want.dtype.kind not in "f" or np.array_equal(np.signbit(want), np.signbit(got))
+        if not exact or want.dtype.kind != "f":
+            return True
+        return bool(((np.signbit(want) == np.signbit(got)) | np.isnan(want)).all())  # which NaN it is, nobody says
     if exact or want.dtype.kind not in "fc":
         return want.dtype.kind in "mM" and bool(((want == got) | (np.isnat(want) & np.isnat(got))).all())
     finite = np.isfinite(want)

@@ -21,7 +21,7 @@ from ..config import settings
 from ..rules.arrays import ArrayOp, flat_results
 from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
 from ..trace import Const, Guard, Leaf, Node, Ref, Tree
-from ..trace.paths import Capture, Roots, holds
+from ..trace.paths import Capture, Roots, frozen, holds, is_fixed
 from .chunks import CHUNK, CHUNK_BYTES, THREADS_PAY_SECONDS, chunks_of, side_by_side
 from .program import Care, Instruction, program_of
 
@@ -213,6 +213,12 @@ def binder_of(captures: Iterable[Capture]) -> Binder:
             writer.lines.append(f"if {value}.__code__ is not {writer.name(capture.expected)}: return MISS")
         elif capture.mode == "type":
             writer.lines.append(f"if type({value}) is not {writer.name(capture.expected)}: return MISS")
+        elif capture.mode == "equal":
+            known = writer.name(_Equal(capture.expected))
+            writer.lines += [
+                f"same = {value}",
+                f"if same is not {known}.last and not {known}.is_met(same): return MISS",
+            ]
         else:
             known = writer.name(capture)
             writer.lines.append(
@@ -228,6 +234,20 @@ def binder_of(captures: Iterable[Capture]) -> Binder:
     exec(compile(source, "<upshift binder>", "exec"), space)
     bind: Binder = space["bind"]
     return bind
+
+
+@dataclass(slots=True)
+class _Equal:
+    """A plain value that a captured one must be equal to, and the last object that was and can never change."""
+
+    expected: Any
+    last: Any = MISS
+
+    def is_met(self, value: Any) -> bool:
+        same: bool = frozen(value) == self.expected
+        if same and is_fixed(value):
+            self.last = value
+        return same
 
 
 def _read(writer: _Writer, path: Any) -> str:

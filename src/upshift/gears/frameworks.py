@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from ..columns.inputs import Lanes
 from ..errors import GearRefused, Refusal
 from ..trace import Tree
+from .calls import Argument, Call, Result
 from .ran import NotCompiled, Prepared
 
 FRAMEWORKS = {"numba": "numba", "jax": "jax", "cuda": "numba"}
@@ -37,15 +39,26 @@ def prepare(
         return reason.refusal
 
 
-def _in_numba(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool, shapes: Any) -> Prepared:
-    """The tree without branches, which runs on many lanes at once, or else the function itself."""
-    from .numba import branchless, function
+def prepare_call(f: Any, arguments: Sequence[Argument], wanted: Result | None, free: bool) -> Call | Refusal:
+    """A whole function made ready to be called with such arguments, or why not. `free`: other threads run meanwhile."""
+    if not is_installed("numba"):
+        return Refusal("numba", "numba is not installed", remedy=INSTALL["numba"])
+    from .numba.call import compile_call
 
-    if tree is not None:
-        try:
-            return branchless.prepare(tree, exact)
-        except NotCompiled:
-            pass
+    try:
+        return compile_call(f, arguments, wanted, free)
+    except NotCompiled as reason:
+        return reason.refusal
+
+
+def _in_numba(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool, shapes: Any) -> Prepared:
+    """The tree without branches, which runs on many lanes at once, or as a nest of loops; else the function itself."""
+    from .numba import branchless, function, nests
+
+    ways: tuple[Callable[[Tree, bool], Prepared], ...] = (branchless.prepare, nests.prepare)
+    for way in ways if tree is not None else ():
+        with contextlib.suppress(NotCompiled):
+            return way(tree, exact)  # type: ignore[arg-type]
     return function.prepare(f, shared, lanes, shapes())
 
 
@@ -67,6 +80,15 @@ def _in_cuda(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool, 
         if tree is None:
             raise
     return branchless.prepare(tree, exact)
+
+
+def why_no_gpu() -> str:
+    """Why the cuda gear cannot run here; empty where it can."""
+    if not is_installed("numba"):
+        return "numba is not installed: pip install numba"
+    from .cuda.driver import why_not
+
+    return why_not()
 
 
 # ---- arrays that are a framework's own

@@ -49,7 +49,7 @@ class Machines:
     noted: Refusal | None = None
     """What another process has found."""
     seconds: float = 0.0
-    """What compilations have cost so far."""
+    """What compilations have cost so far, with the checks of what they made."""
 
     def why_not(self, job: Job) -> Refusal | None:
         """Why a job cannot be run, as far as is known."""
@@ -109,8 +109,11 @@ def _run_group(
         machines.refused[key] = machine
         return machine
     assert ran is not None
-    made.invested |= machine.kinds is None
+    new = machine.kinds is None
+    made.invested |= new
+    began = time.perf_counter()
     refused = _trust(machines, machine, ran, job, row, lanes)
+    machines.seconds += time.perf_counter() - began if new else 0.0
     if refused is not None:
         return refused
     assert machine.kinds is not None

@@ -29,6 +29,8 @@ MOST_SIGNATURES = 64
 """Kinds of elements (shapes, in a ragged batch) that a function's trees are kept for."""
 TIMED = 12
 """Express calls whose time is taken."""
+TRIALS = 4
+"""Calls of new machine code before its speed is believed: the first are slower, and one may have been disturbed."""
 QUICK_SECONDS = 30e-6
 """Calls that the loop finishes within this are the loop's: no gear could start faster."""
 INFINITE = float("inf")
@@ -178,7 +180,7 @@ class Known:
             self.express = None
         if self.swift is not None and self.swift.misses > 3:
             self.swift = None
-        if self.swift is None or self.express is None:
+        if self.swift is None or self.express is None or self.swift.timed < TRIALS:
             return self.swift or self.express
         bucket = n.bit_length()
         swift = self.better.get(bucket)

@@ -52,7 +52,14 @@ def _in_compiled(gear: str, job: Job, known: Known) -> Batched | Refusal:
         traced = batch(job, known, Pace(FORCED, FORCED_SECONDS))
         if isinstance(traced, Refusal):
             return Refusal(gear, traced.reason, traced.where, traced.remedy)
+    _trace_arrays(job, known)
     return run_machine(job, machines, known.tree_of)
+
+
+def _trace_arrays(job: Job, known: Known) -> None:
+    """Machine code of functions of arrays is made of what was traced: a few elements, where nothing was yet."""
+    if known.of_arrays and not known.trees and known.refusal is None:
+        batch(job.part(0, FEW), known, Pace(FORCED, FORCED_SECONDS))
 
 
 def run_best(job: Job, known: Known, on_error: OnError) -> Any:
@@ -95,9 +102,8 @@ def _by_machine(job: Job, known: Known, on_error: OnError) -> Any:
         result = conclude(job.n, [plain_rows(job, made, on_error)], made.pieces)
     except ClassesLost:
         return NOT_DONE
-    if not made.invested or known.swift is None:
-        compiling = known.machines.seconds - before
-        known.costs.machine.add(job.n, time.perf_counter() - began - compiling)
+    if not made.invested:  # the first run of new machine code is not like the next
+        known.costs.machine.add(job.n, time.perf_counter() - began - (known.machines.seconds - before))
     return result
 
 
@@ -286,6 +292,7 @@ def _compiling_pays(job: Job, n: int, known: Known, lower: float) -> bool:
 
 
 def _machine_code(job: Job, known: Known) -> Batched | Refusal:
+    _trace_arrays(job, known)
     made = run_machine(job, known.machines, known.tree_of)
     if isinstance(made, Refusal):
         remember(known, known.machines.why_not(job))

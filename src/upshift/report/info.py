@@ -11,6 +11,7 @@ import sys
 from ..api import GEARS
 from ..config import settings
 from ..folder import folder
+from ..gears.frameworks import why_no_gpu
 from ..plan.calibration import calibration
 
 FRAMEWORKS = {
@@ -18,7 +19,6 @@ FRAMEWORKS = {
     "numba": "comes with upshift",
     "jax": 'pip install "upshift[jax]"',
     "tensorflow": 'pip install "upshift[tensorflow]"',
-    "numba_cuda": 'pip install "upshift[cuda]"',
     "ray": 'pip install "upshift[ray]"',
     "pandas": 'pip install "upshift[pandas]"',
 }
@@ -39,6 +39,7 @@ def describe() -> str:
     for name, remedy in FRAMEWORKS.items():
         found = importlib.util.find_spec(name) is not None
         lines.append(f"  {name:<12} {_version(name) if found else 'not installed: ' + remedy}")
+    lines.append(f"  {'cuda':<12} {why_no_gpu() or 'ready'}")
     return "\n".join(lines)
 
 

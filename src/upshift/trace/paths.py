@@ -25,7 +25,7 @@ class Capture:
     """Something a function reads besides its element: where it is found, what it must be, and its id if it is an input.
 
     `input`: a number of a kind, or an array of a dtype and shape. `array`: one of a dtype and so many axes, an input
-    as well. All others are built on: `same` (the very object), `code`, `type`, `shape`, `frozen` (an equal value).
+    as well. All others are built on: `same` (the very object), `code`, `type`, `shape`, `equal`.
     """
 
     path: Path
@@ -110,6 +110,13 @@ def frozen(value: Any) -> Any:
     if cls in (set, frozenset):
         return cls, frozenset(map(frozen, value))
     raise TypeError(f"not plain: {cls.__name__}")
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether a plain value can never change, so that it is enough to know the object again."""
+    if type(value) in (tuple, frozenset):
+        return all(map(is_fixed, value))
+    return isinstance(value, _ATOMS)
 
 
 def holds(capture: Capture, roots: Roots) -> tuple[bool, Any]:

@@ -18,9 +18,9 @@ from ...columns.forms import Form
 from ...columns.kinds import Kind
 from ...emit import select as emitted
 from ...trace.paths import Capture
-from ..numba.kernel import _defaults, _form_of, _is_near_numpy, _kinds_of, _reason_of, _type_of_taken, type_of
-from ..numba.pipeline import _BUILD, Build, dispatcher_of
-from ..numba.semantics import Refused, register_symbols
+from ..numba.kernel import defaults_of, form_of, is_near_numpy, kinds_of, reason_of, type_of, type_of_capture
+from ..numba.pipeline import BUILD, Build, dispatcher_of
+from ..numba.semantics import BY_PRODUCT, Refused, register_symbols
 from ..numba.unit import Unit, unit_of
 from ..ran import NotCompiled
 from .flat import MATHS, Compiled, Shared
@@ -63,25 +63,26 @@ def renamed(reason: NotCompiled) -> NotCompiled:
 def _source_of(unit: Unit, kinds: Sequence[Kind], shared: dict[str, Any]) -> Source:
     register_symbols()  # helpers are compiled for this machine as well
     build = Build({})
-    token = _BUILD.set(build)
+    token, by_product = BUILD.set(build), BY_PRODUCT.set(False)
     try:
-        found = (*_defaults(unit, len(kinds), shared), *unit.extra.values())
+        found = (*defaults_of(unit, len(kinds), shared), *unit.extra.values())
         bound = tuple(replace(capture, id=-i) for i, capture in enumerate(found, start=1))
-        arguments = [*map(type_of, kinds), *map(_type_of_taken, bound)]
+        arguments = [*map(type_of, kinds), *map(type_of_capture, bound)]
         made = _lowered(dispatcher_of(unit, build), arguments)
-        form, results = _form_of(made.signature.return_type, unit)
+        form, results = form_of(made.signature.return_type, unit)
         if any(isinstance(result, types.Array) for result in results):
             raise NotCompiled("cuda", "it returns arrays, for which a thread of a GPU has no memory")
-        outs = tuple(_kinds_of(results, (), unit))
+        outs = tuple(kinds_of(results, (), unit))
         if not outs:
             raise NotCompiled("cuda", "it returns nothing")
-        return Source(made, unit, bound, form, outs, build.mixed, _is_near_numpy(kinds, bound, unit))
+        return Source(made, unit, bound, form, outs, build.mixed, is_near_numpy(kinds, bound, unit))
     except NotCompiled:
         raise
     except Exception as error:  # Numba's own, of many classes: every one is a reason to stay plain
-        raise NotCompiled("cuda", *_reason_of(error, unit)) from error
+        raise NotCompiled("cuda", *reason_of(error, unit)) from error
     finally:
-        _BUILD.reset(token)
+        BUILD.reset(token)
+        BY_PRODUCT.reset(by_product)
 
 
 def _lowered(dispatcher: Any, arguments: Sequence[Any]) -> Compiled:

@@ -19,7 +19,6 @@ from . import arithmetic as do
 from . import indexing, more, products, reductions, shaping
 from .call import Call, Row, is_known, value_of
 from .functions import call as call_function
-from .functions import log_of_sum
 from .numbers import elementwise
 from .value import Value, Work, refuse
 
@@ -145,7 +144,7 @@ def _accumulate(array: Any, axis: int = 0) -> None:
 
 
 _SAME_NAME = {"positive": "pos", "float_power": "power"}
-_OWN: dict[str, Callable[[Work, Value, Value], Value]] = {"logaddexp": log_of_sum, "heaviside": more.heaviside}
+_OWN: dict[str, Callable[[Work, Value, Value], Value]] = {"heaviside": more.heaviside}
 
 
 def by_ufunc(work: Work, ufunc: np.ufunc, call: Call) -> Value:

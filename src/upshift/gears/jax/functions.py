@@ -97,6 +97,8 @@ def call(work: Work, name: str, *args: Value) -> Value:
         if found.spread is None:
             raise refuse(f"{name} of what may be off in its last bits")
         absolute = found.spread(args[0], x)
+    if name.startswith("logaddexp"):  # a difference, where the result is near zero
+        absolute = close * (args[0].most() + args[1].most() + 1)
     lost = _vanished(found, x, args[0])
     return work.made(x, *args, relative=close, absolute=absolute, nonneg=found.nonneg, frail=lost)
 
@@ -169,10 +171,3 @@ def _power_of_ints(work: Work, a: Value, exponent: Any) -> Value:
         left >>= 1
         base = base * base if left else base
     return work.made(made, a)
-
-
-def log_of_sum(work: Work, a: Value, b: Value) -> Value:
-    """`logaddexp`; near zero its result is a difference."""
-    made = call(work, "logaddexp", a, b)
-    off = CLOSE[a.bytes] * (a.most() + b.most() + 1)
-    return work.made(made.x, made, relative=made.relative, absolute=off)

@@ -80,6 +80,12 @@ class CompiledFunction:
         outs = [np.empty((n, *kind.lane_shape), kind.dtype) for kind in kernel.kinds]
         left = np.zeros(n, bool)
         watched = flags.watched() if kernel.near_numpy else 0
+        if n <= self.stretches.alone:
+            if watched:
+                flags.clear()
+            count = kernel.run(0, n, left, *columns, *outs, *captured)
+            if not watched or not flags.raised(watched):
+                return Ran(kernel.form, outs, left.nonzero()[0] if count else NONE_LEFT, n, kernel.mixed)
 
         def stretch(span: slice) -> None:
             kernel.run(span.start, span.stop, left, *columns, *outs, *captured)
@@ -88,7 +94,7 @@ class CompiledFunction:
             seek(stretch, span, left, watched)
 
         self.stretches.run(watch if watched else stretch, n, threads)
-        return Ran(kernel.form, outs, np.flatnonzero(left) if left.any() else NONE_LEFT, n, self.mixed)
+        return Ran(kernel.form, outs, left.nonzero()[0] if left.any() else NONE_LEFT, n, kernel.mixed)
 
 
 def seek(stretch: Callable[[slice], None], span: slice, left: Column, watched: int) -> None:

@@ -22,7 +22,7 @@ from ...columns.kinds import Kind, array_kind, kind_of, kind_of_dtype
 from ...trace.paths import Capture, Path
 from ..ran import NotCompiled
 from .kept import kept
-from .pipeline import _BUILD, Build, dispatcher_of, is_wide
+from .pipeline import BUILD, Build, dispatcher_of, is_wide
 from .semantics import Refused, register_symbols
 from .unit import WIDE, Unit, text_of, unit_of, where_of
 
@@ -35,7 +35,7 @@ class Kernel:
     bound: tuple[Capture, ...]
     """Arguments that are not elements: shared keywords, defaults and what was captured, in order."""
     run: Any
-    """`run(start, stop, left, *columns, *outs, *captured)`: fills in results, marks the lanes that are left."""
+    """`run(start, stop, left, *columns, *outs, *captured)`: fills in results, marks and counts lanes that are left."""
     form: Form
     kinds: tuple[Kind, ...]
     mixed: bool
@@ -60,7 +60,7 @@ def compile_kernel(
     """
     unit = unit_of(f)
     build = Build({})
-    token = _BUILD.set(build)
+    token = BUILD.set(build)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", errors.NumbaWarning)
@@ -68,25 +68,25 @@ def compile_kernel(
     except NotCompiled:
         raise
     except Exception as error:  # Numba's own, of many classes: every one is a reason to stay plain
-        raise NotCompiled("numba", *_reason_of(error, unit)) from error
+        raise NotCompiled("numba", *reason_of(error, unit)) from error
     finally:
-        _BUILD.reset(token)
+        BUILD.reset(token)
 
 
 def _compile(
     unit: Unit, build: Build, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Any, writes: bool
 ) -> Kernel:
     register_symbols()
-    found = (*_defaults(unit, len(kinds), shared), *unit.extra.values())
+    found = (*defaults_of(unit, len(kinds), shared), *unit.extra.values())
     bound = tuple(replace(capture, id=-i) for i, capture in enumerate(found, start=1))
-    arguments = (*(type_of(kind, not writes) for kind in kinds), *map(_type_of_taken, bound))
+    arguments = (*(type_of(kind, not writes) for kind in kinds), *map(type_of_capture, bound))
 
     def make() -> tuple[Any, Any]:
         dispatcher = dispatcher_of(unit, build)
         dispatcher.compile(arguments)
         made = dispatcher.overloads[arguments]
-        form, results = _form_of(made.signature.return_type, unit)
-        outs = _kinds_of(results, shapes, unit)
+        form, results = form_of(made.signature.return_type, unit)
+        outs = kinds_of(results, shapes, unit)
         space = {"__name__": __name__, "attempt": _attempt(made)}
         exec(compile(_source(kinds, form, outs, len(bound), writes), "<upshift kernel>", "exec"), space)
         signature = _signature(kinds, outs, bound)
@@ -96,7 +96,7 @@ def _compile(
     text = f"{text_of(unit)}\n{arguments}\n{[capture.path for capture in bound]}\n{shapes}\n{writes}"
     run, (form, outs, mixed) = kept(text, make)
     made = tuple(_kind_of(np.dtype(dtype), shape) for dtype, shape in outs)
-    return Kernel(unit, bound, run, form, made, mixed, _is_near_numpy(kinds, bound, unit))
+    return Kernel(unit, bound, run, form, made, mixed, is_near_numpy(kinds, bound, unit))
 
 
 def _kind_of(dtype: np.dtype[Any], shape: tuple[int, ...] | None) -> Kind:
@@ -105,7 +105,7 @@ def _kind_of(dtype: np.dtype[Any], shape: tuple[int, ...] | None) -> Kind:
     return kind
 
 
-def _is_near_numpy(kinds: Sequence[Kind], bound: Sequence[Capture], unit: Unit) -> bool:
+def is_near_numpy(kinds: Sequence[Kind], bound: Sequence[Capture], unit: Unit) -> bool:
     if any(not kind.python for kind in kinds):
         return True
     if any(taken.mode == "array" or not taken.expected.python for taken in bound):
@@ -151,12 +151,15 @@ def _source(kinds: Sequence[Kind], form: Form, outs: list[Kind], captured: int, 
     lines = [
         f"def kernel(start, stop, left, {', '.join([*xs, *ys, *ks])}):",
         *[f"    {name} = {name}[start:stop]" for name in ("left", *xs, *ys)],
+        "    count = 0",
         "    for i in range(len(left)):",
         f"        ok, y = attempt(({given}))",
         f"        if {' and '.join(['ok', *fits])}:",
         *[f"            {y}[i] = {leaf}" for leaf, y in zip(leaves, ys, strict=True)],
         "        else:",
         "            left[i] = True",
+        "            count += 1",
+        "    return count",
     ]
     return "\n".join(lines)
 
@@ -176,17 +179,17 @@ def _signature(kinds: Sequence[Kind], outs: list[Kind], bound: Sequence[Capture]
     columns = [column(kind, True) for kind in kinds]
     results = [column(kind, False) for kind in outs]
     left = types.Array(types.boolean, 1, "C")
-    return types.void(types.int64, types.int64, left, *columns, *results, *map(_type_of_taken, bound))
+    return types.int64(types.int64, types.int64, left, *columns, *results, *map(type_of_capture, bound))
 
 
-def _type_of_taken(taken: Capture) -> Any:
+def type_of_capture(taken: Capture) -> Any:
     if taken.mode == "array":
         dtype, ndim = taken.expected
         return types.Array(from_dtype(dtype), ndim, "A", readonly=True)
     return type_of(taken.expected)
 
 
-def _defaults(unit: Unit, columns: int, shared: dict[str, Any]) -> list[Capture]:
+def defaults_of(unit: Unit, columns: int, shared: dict[str, Any]) -> list[Capture]:
     """Arguments that no column fills: shared keywords and defaults."""
     f = unit.f
     parameters = list(inspect.signature(f).parameters.values())
@@ -218,10 +221,10 @@ def _taken(value: Any, path: Path, name: str, f: Any) -> Capture:
     raise NotCompiled("numba", f"its argument {name} is a {type(value).__name__}", where_of(f), "use 64-bit numbers")
 
 
-def _form_of(result: Any, unit: Unit) -> tuple[Form, list[Any]]:
+def form_of(result: Any, unit: Unit) -> tuple[Form, list[Any]]:
     """The form of a result, and the types of its leaves."""
     if isinstance(result, types.BaseTuple) and not isinstance(result, types.BaseNamedTuple):
-        parts = [_form_of(part, unit) for part in result]
+        parts = [form_of(part, unit) for part in result]
         form = Form(tuple, tuple(range(len(parts))), tuple(part[0] for part in parts))
         return form, [leaf for part in parts for leaf in part[1]]
     if isinstance(result, types.Array) or is_wide(result):
@@ -229,7 +232,7 @@ def _form_of(result: Any, unit: Unit) -> tuple[Form, list[Any]]:
     raise NotCompiled("numba", f"returns a {result}", where_of(unit.f))
 
 
-def _kinds_of(results: list[Any], shapes: Any, unit: Unit) -> list[Kind]:
+def kinds_of(results: list[Any], shapes: Any, unit: Unit) -> list[Kind]:
     """The kinds of a result's leaves. Arrays have the shapes that the plain function's have."""
     made = []
     for i, result in enumerate(results):
@@ -246,7 +249,7 @@ def _dtype_of(number: Any) -> np.dtype[Any]:
     return np.dtype("bool" if isinstance(number, types.Boolean) else str(number))
 
 
-def _reason_of(error: BaseException, unit: Unit) -> tuple[str, str]:
+def reason_of(error: BaseException, unit: Unit) -> tuple[str, str]:
     """One sentence of what Numba says, and the place in the user's code."""
     chain: list[BaseException] = []
     cause: BaseException | None = error

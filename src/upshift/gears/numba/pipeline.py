@@ -7,6 +7,7 @@ import inspect
 import math
 import operator
 import types as pytypes
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,9 +27,11 @@ from .ufuncs import UFUNCS
 from .unit import OUR_MODULES, Unit, where_of
 
 STAND_INS = {**UFUNCS, **OF_PYTHON}
-ALLOWED = frozenset((divmod, range, len, enumerate, zip, reversed, np.zeros, np.ones, np.empty))
+ALLOWED = frozenset((divmod, range, len, slice, enumerate, zip, reversed, np.zeros, np.ones, np.empty))
 """Functions that Numba compiles with Python's meaning as they are."""
 ATTRIBUTES = frozenset(("shape", "ndim", "size", "real", "imag", "append", "copy"))
+OF_NUMPY = "numpy."
+"""What the names of functions begin with that give NumPy's numbers, whatever they are given."""
 ARITHMETIC = {**{fn: fn for fn in STAND_INS}, **IN_PLACE}
 
 
@@ -40,9 +43,11 @@ class Build:
     dispatchers: dict[int, Any] = field(default_factory=dict)
     mixed: bool = False
     """Whether a result may be an int for one element and a float for another, which machine code stores alike."""
+    watch: Callable[[Any], None] | None = None
+    """Looks at every function once its types are known."""
 
 
-_BUILD: contextvars.ContextVar[Build] = contextvars.ContextVar("build")
+BUILD: contextvars.ContextVar[Build] = contextvars.ContextVar("build")
 
 
 def dispatcher_of(unit: Unit, build: Build) -> Any:
@@ -68,7 +73,7 @@ class TakeArguments(FunctionPass):  # type: ignore[misc]
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        func_ir, unit = state.func_ir, _BUILD.get().units[state.func_id.func]
+        func_ir, unit = state.func_ir, BUILD.get().units[state.func_id.func]
         first = func_ir.blocks[min(func_ir.blocks)]
         head = []
         for index, name in enumerate(unit.extra, start=func_ir.arg_count):
@@ -91,7 +96,7 @@ class Mean(FunctionPass):  # type: ignore[misc]
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        build = _BUILD.get()
+        build = BUILD.get()
         unit = build.units[state.func_id.func]
         _Rewriting(state.func_ir, unit, build).run()
         return True
@@ -107,12 +112,14 @@ class LookAtTypes(FunctionPass):  # type: ignore[misc]
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        build = _BUILD.get()
+        build = BUILD.get()
         for block in state.func_ir.blocks.values():
             for statement in block.body:
                 if isinstance(statement, ir.Assign):
                     _look_at(state, statement, build)
-        return False
+        if build.watch is not None:
+            build.watch(state)
+        return build.watch is not None
 
 
 class Pipeline(CompilerBase):  # type: ignore[misc]
@@ -203,6 +210,7 @@ class _Rewriting:
             return ir.Global(key[-1], value, loc)
         if kind_of(value) is not None or isinstance(value, tuple) or value is None:
             return ir.Const(value, loc)
+        of_numpy = isinstance(value, np.ufunc) or value is np.float64 or value is np.int64
         if value is np.float64 or value is np.int64:
             value = float if value is np.float64 else int
         elif value is np.absolute:
@@ -211,7 +219,7 @@ class _Rewriting:
             value = operator.pow
         self.callees[target] = value
         if _is_known(value):
-            return ir.Global(key[-1], STAND_INS[value], loc)
+            return ir.Global(f"{OF_NUMPY}{key[-1]}" if of_numpy else key[-1], STAND_INS[value], loc)
         if (_hashable(value) and value in ALLOWED) or (isinstance(value, type) and issubclass(value, BaseException)):
             return ir.Global(key[-1], value, loc)
         name = getattr(value, "__name__", type(value).__name__)

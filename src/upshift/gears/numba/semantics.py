@@ -7,9 +7,11 @@ raises is left to the plain function, so a stand-in may raise wherever it is not
 
 from __future__ import annotations
 
+import contextvars
 import ctypes
 import math
 import operator
+import platform
 from collections.abc import Callable
 from typing import Any
 
@@ -217,9 +219,49 @@ def power_of(typing: Any, a: Any, b: Any) -> Any:
 
 
 def power_of_floats(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-    made = external(builder, "upshift_pow", 2, values)
-    leave_domain(context, builder, made, values)
-    return made
+    made = cgutils.alloca_once(builder, F64)
+    square, sure = _square(builder, values[0]) if BY_PRODUCT.get() else (values[0], ir.Constant(ir.IntType(1), 0))
+    two = builder.fcmp_ordered("==", values[1], ir.Constant(F64, 2.0))
+    with builder.if_else(builder.and_(two, sure)) as (product, power):
+        with product:
+            builder.store(square, made)
+        with power:
+            found = external(builder, "upshift_pow", 2, values)
+            leave_domain(context, builder, found, values)
+            builder.store(found, made)
+    return builder.load(made)
+
+
+def _square(builder: Any, x: Any) -> tuple[Any, Any]:
+    """x * x, and whether C's pow(x, 2) is sure to be the same.
+
+    pow is off by less than 0.54 of the distance between floats, so where the product is off by less than 0.45 of it
+    (the rest of the product tells, exactly), pow can only round to the same float. Where floats lie closer below than
+    above, at powers of two, the product has to be exact.
+    """
+    product = builder.fmul(x, x)
+    rest = builder.fma(x, x, builder.fneg(product))
+    bits = builder.bitcast(product, I64)
+    binade = builder.bitcast(builder.and_(bits, ir.Constant(I64, 0x7FF << 52)), F64)
+    off = builder.call(builder.module.declare_intrinsic("llvm.fabs", [F64]), [rest])
+    near = builder.fcmp_ordered("<", off, builder.fmul(binade, ir.Constant(F64, 0.45 * 2.0**-52)))
+    between = builder.fcmp_ordered("!=", product, binade)
+    near = builder.and_(near, builder.or_(between, builder.fcmp_ordered("==", rest, ir.Constant(F64, 0.0))))
+    for order, bound in ((">", 1e-270), ("<", 1e300)):
+        near = builder.and_(near, builder.fcmp_ordered(order, product, ir.Constant(F64, bound)))
+    return product, near
+
+
+def _knows_pow() -> bool:
+    """Whether C's pow is the one whose error is known, and a product's rest costs one instruction."""
+    name, version = platform.libc_ver()
+    known = name == "glibc" and tuple(map(int, version.split(".")[:2])) >= (2, 28)
+    return known and bool(llvm.get_host_cpu_features().get("fma") or platform.machine() in ("aarch64", "arm64"))
+
+
+_KNOWS_POW: bool = _knows_pow()
+BY_PRODUCT: contextvars.ContextVar[bool] = contextvars.ContextVar("by_product", default=_KNOWS_POW)
+"""Whether squares that are written as powers are made by a product, where that is sure to be the same."""
 
 
 def power_of_ints(context: Any, builder: Any, sig: Any, values: Any) -> Any:

@@ -30,7 +30,7 @@ class _UFunc(ctypes.Structure):
     )  # fmt: skip
 
 
-def _loop_of(ufunc: np.ufunc, number: int) -> int | None:
+def loop_of(ufunc: np.ufunc, number: int) -> int | None:
     """The address of the loop over columns of one type; None where there is none, or it needs more than columns."""
     head = _UFunc.from_address(id(ufunc))
     if (head.nin, head.nout, head.nargs) != (ufunc.nin, ufunc.nout, ufunc.nargs) or not head.functions:
@@ -46,7 +46,7 @@ def _found() -> dict[np.ufunc, str]:
     found = {}
     for name, ufunc in vars(np).items():
         if isinstance(ufunc, np.ufunc) and ufunc.nin <= 2 and ufunc.nout == 1 and not ufunc.signature:
-            address = _loop_of(ufunc, DOUBLE)
+            address = loop_of(ufunc, DOUBLE)
             if address is not None:
                 llvm.add_symbol(f"upshift_np_{ufunc.__name__}", address)
                 found[ufunc] = name
@@ -54,7 +54,7 @@ def _found() -> dict[np.ufunc, str]:
 
 
 def _of(ufunc: np.ufunc) -> Any:
-    has_ints = _loop_of(ufunc, LONG) is not None or "ll->l" in ufunc.types or "l->l" in ufunc.types
+    has_ints = loop_of(ufunc, LONG) is not None or "ll->l" in ufunc.types or "l->l" in ufunc.types
 
     def signature(args: tuple[Any, ...]) -> Any:
         check_numbers(ufunc, args)
