@@ -10,17 +10,20 @@ from .axes import vmap
 from .broadcast import vectorize
 from .config import config
 from .errors import GearRefused, LengthError, Refusal, UpshiftError
+from .function import FunctionExplanation, function
 from .plan.explanation import Explanation
 
 __version__ = "0.1.0"
 __all__ = [
     "Explanation",
+    "FunctionExplanation",
     "GearRefused",
     "LengthError",
     "Refusal",
     "UpshiftError",
     "config",
     "explain",
+    "function",
     "map",
     "source",
     "vectorize",

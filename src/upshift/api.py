@@ -28,6 +28,7 @@ from .plan.explanation import explain as explain_job
 from .plan.memory import MANY_SECONDS, MEMORY, QUICK_SECONDS, RENTED_SECONDS, Known, key_of, quick_key
 from .plan.shift import run_best, run_in
 from .plan.whole import stacked
+from .trace.paths import plain_of
 from .verify import check_columns, differ
 
 GEARS = ("loop", "numpy", "numba", "jax", "cuda")
@@ -61,6 +62,8 @@ def map(
     `randomness="independent"`: every element has a random stream of its own, from `seed` and its position, instead of
     the loop's. `memory`: temporary memory, such as "512MB". `out`: an array that takes the result, such as a memmap.
     """
+    if type(f) is types.FunctionType and f.__dict__:
+        f = plain_of(f)
     if randomness != "loop" or memory is not None or out is not None:
         return _map_with(f, xs, on_error, gear, exact, Options(randomness, seed, memory, out), shared)
     if seed is not None:
@@ -267,7 +270,7 @@ def source(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) 
 
 
 def _remembered(f: Any, xs: tuple[Any, ...], shared: dict[str, Any], exact: bool) -> tuple[Job, Known]:
-    job = make_job(f, xs, shared, exact)
+    job = make_job(plain_of(f), xs, shared, exact)
     return job, MEMORY.recall(*key_of(f, job.columns, shared), job.columns)
 
 

@@ -29,7 +29,7 @@ from .held import Copied, CopiedABC, HeldDict, HeldList, HeldSet, contents_of
 from .lane import Lane
 from .modules import HeldModule, Standin, acting, is_left_alone, is_opaque
 from .names import Names, user_line
-from .paths import Capture, Path, frozen
+from .paths import Capture, Path, frozen, plain_of
 from .record import Trace
 from .standins import CALLED, IDENTITY, standin_for
 
@@ -76,7 +76,8 @@ class Holder:
             self._note(path, "equal", frozen(value))
             return value
         if isinstance(value, types.FunctionType):
-            return self._function(value, path)
+            inner = plain_of(value)
+            return self._function(inner, path if inner is value else (*path, ("attr", "__wrapped__")))
         if isinstance(value, type):
             return self._class(value, path)
         if isinstance(value, types.ModuleType):

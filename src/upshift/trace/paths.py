@@ -9,6 +9,7 @@ import enum
 import fractions
 import re
 import sys
+import types
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +37,16 @@ class Capture:
     @property
     def is_input(self) -> bool:
         return self.mode in ("input", "array")
+
+
+def plain_of(f: Any) -> Any:
+    """What a function decorated by `up.function` stands for; any other function as it is."""
+    if isinstance(f, types.MethodType):
+        inner = plain_of(f.__func__)
+        return f if inner is f.__func__ else types.MethodType(inner, f.__self__)
+    if isinstance(f, types.FunctionType) and "__upshift__" in f.__dict__:
+        return f.__wrapped__  # type: ignore[attr-defined]
+    return f
 
 
 class Roots:

@@ -44,3 +44,9 @@ def clear() -> None:
 def raised(mask: int) -> bool:
     """Whether one of these flags was raised since."""
     return bool(_library()[1](mask))  # type: ignore[index]
+
+
+def all_of_them() -> int:
+    """Every flag that NumPy may mind."""
+    found = _library()
+    return sum(found[2].values()) if found is not None else 0

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...columns.kinds import fits_int64, kind_of
-from ...trace.paths import Capture, Path, frozen
+from ...trace.paths import Capture, Path, frozen, plain_of
 from ..ran import NotCompiled
 
 Key = tuple[Any, ...]
@@ -146,6 +146,8 @@ def _take(unit: Unit, key: Key, value: Any, path: Path, above: tuple[Any, ...]) 
         unit.inputs[key] = name
         unit.extra[name] = taken
     elif isinstance(value, types.FunctionType):
+        if plain_of(value) is not value:
+            value, path = plain_of(value), (*path, ("attr", "__wrapped__"))
         helper = unit.helpers[key] = unit_of(value, path, above)
         unit.built_in += helper.built_in
         for name, taken in helper.extra.items():

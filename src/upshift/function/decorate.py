@@ -1,0 +1,83 @@
+"""A function in; the same function out, which becomes faster while it is called, where that is possible."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, overload
+
+from ..config import settings
+from ..errors import UpshiftError
+from ..trace.paths import plain_of
+from .cover import cover_of
+from .explained import explanation_of
+from .life import Life
+
+GEARS = ("plain", "numba")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def function(f: F) -> F: ...
+@overload
+def function(
+    f: None = None, *, gears: str | Iterable[str] | None = None, exact: bool = False, static: Any = ()
+) -> Callable[[F], F]: ...
+@overload
+def function(f: F, *, gears: str | Iterable[str] | None = None, exact: bool = False, static: Any = ()) -> F: ...
+def function(f: Any = None, *, gears: Any = None, exact: bool = False, static: Any = ()) -> Any:
+    """The same function, adaptively compiled: plain Python first, machine code once the calls so far pay for it.
+
+    >>> import upshift as up
+    >>> @up.function
+    ... def steps(n):
+    ...     count = 0
+    ...     while n != 1:
+    ...         n = n // 2 if n % 2 == 0 else 3 * n + 1
+    ...         count += 1
+    ...     return count
+    >>> steps(27)
+    111
+    >>> steps.explain().gear
+    'plain'
+
+    Results, errors, warnings and changes to arguments are those of the plain function, which is `steps.plain`. Kinds of
+    arguments decide (classes of numbers, dtypes and axes of arrays), never their values or lengths. `gears`: which may
+    be used, of "plain" and "numba". `exact`: not one bit may differ, which is so in all gears there are yet.
+    """
+    if f is None:
+        return functools.partial(function, gears=gears, exact=exact, static=static)
+    allowed = _allowed(gears)
+    if settings().disable:
+        return f
+    if isinstance(f, staticmethod | classmethod):
+        return type(f)(function(f.__func__, gears=gears, exact=exact, static=static))
+    if isinstance(f, types.MethodType):
+        return types.MethodType(function(f.__func__, gears=gears, exact=exact, static=static), f.__self__)
+    if not isinstance(f, types.FunctionType):
+        if not callable(f):
+            raise TypeError(f"up.function takes a function, not {f!r}")
+        return f
+    return _decorated(f, "numba" in allowed)
+
+
+def _allowed(gears: Any) -> tuple[str, ...]:
+    if gears is None:
+        return GEARS
+    named = (gears,) if isinstance(gears, str) else tuple(gears)
+    for gear in named:
+        if gear not in GEARS:
+            raise UpshiftError(f"no gear named {gear!r} for functions; there are {', '.join(GEARS)}")
+    return named
+
+
+def _decorated(f: types.FunctionType, machine: bool) -> types.FunctionType:
+    if plain_of(f) is not f:
+        return f
+    cover = cover_of(f)
+    life = Life(f, cover, machine)
+    cover.__upshift__ = life  # type: ignore[attr-defined]
+    cover.plain = f  # type: ignore[attr-defined]
+    cover.explain = functools.partial(explanation_of, life)  # type: ignore[attr-defined]
+    return cover

@@ -1,0 +1,296 @@
+"""A function's calls in, one by one; its code out: plain, watched, or machine code, whatever they have paid for."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import sys
+import threading
+import time
+import types
+import weakref
+from typing import Any
+
+from ..errors import Refusal
+from ..gears.calls import ArrayOf, argument_of, result_of
+from ..gears.frameworks import prepare_call
+from ..plan.calibration import note_compile
+from ..plan.disk import NOTEBOOK
+from ..plan.fingerprint import fingerprint
+from .cover import Fast, is_variadic, names_of, shifting, straight, watching
+from .lots import Lot, lot_of, note_of
+from .outlook import is_brief, is_lazy, why_plain
+from .trial import Trial, copies_of
+
+log = logging.getLogger("upshift")
+LOOK = 3e-6
+"""Seconds that a look costs more than a plain call."""
+SHARE = 0.01
+"""Of the time of a function, what looks may cost."""
+LONGEST_PAUSE = 127
+"""Calls between two looks, at most: so many may become dear before it is noticed."""
+MOST_FAST = 4
+"""Kinds of arguments that have machine code at the same time."""
+MOST_LOTS = 64
+FIRST_LOOKS = 4
+"""Looks after which a brief function may be left alone for good."""
+BRIEF = 1.5e-6
+"""Seconds of a call of a brief function that machine code could not make much shorter."""
+OFTEN = 16
+"""Calls that machine code may leave to the plain function within some looks."""
+LONG = 1e-3
+"""Seconds of a plain call from which on machine code lets other threads run."""
+CHECKED_SHARE = 0.01
+"""Of the time in machine code, what later comparisons with the plain function may cost."""
+
+
+class Life:
+    """What is known of one decorated function, and what its code is."""
+
+    def __init__(self, plain: types.FunctionType, cover: types.FunctionType, machine: bool) -> None:
+        self.plain = plain
+        self.cover = weakref.ref(cover)
+        self.names = names_of(plain)
+        self.only = plain.__code__.co_kwonlyargcount
+        self.lots: dict[Any, Lot] = {}
+        self.settled: Refusal | None = None
+        """Why the function's code is its own for good."""
+        self.looks = 0
+        self.pause = 0
+        self.fast: list[Lot] = []
+        self.thought = False
+        self.lock = threading.Lock()
+        if not machine:
+            self.settle(Refusal("numba", "no gear that compiles is allowed"))
+        elif is_lazy(plain):
+            self.settle(Refusal("numba", "it is a generator or a coroutine"))
+        elif is_variadic(plain):
+            self.settle(Refusal("numba", "takes variadic arguments", remedy="name the arguments"))
+        elif plain.__name__ in plain.__code__.co_names or plain.__name__ in plain.__code__.co_freevars:
+            self.settle(Refusal("numba", "it calls itself", remedy="write it as a loop"))
+        else:
+            self.install()
+
+    def settle(self, why: Refusal) -> None:
+        """The function's code is its own from now on, and costs what it costs."""
+        self.settled = why
+        cover = self.cover()
+        if cover is not None:
+            cover.__code__ = self.plain.__code__
+
+    def install(self) -> None:
+        """Give the function the code that fits what is known."""
+        cover = self.cover()
+        if cover is None or self.settled is not None:
+            return
+        if not self.fast:
+            cover.__code__ = watching(self.plain, self.look, self.pause)
+            return
+        gaps = len({_without_gaps(lot) for lot in self.fast}) < len(self.fast)
+        fast = [
+            Fast(lot.kind, lot.call, functools.partial(self.left, lot), gaps)
+            for lot in self.fast
+            if lot.call is not None
+        ]
+        cover.__code__ = shifting(self.plain, self.look, self.pause, fast)
+
+    # ---- a call that is looked at
+
+    def look(self, *args: Any, **keywords: Any) -> Any:
+        """One call of those that go by, with an eye on its arguments and the clock."""
+        values = (*args, *map(keywords.__getitem__, self.names[len(self.names) - self.only :])) if self.only else args
+        lot = self._lot(values)
+        self.looks += 1
+        if sys.gettrace() is not None:  # a debugger sees the plain function
+            return self.plain(*args, **keywords)
+        if lot.is_ready:
+            return self._look_at_fast(lot, values, args, keywords)
+        if lot.call is not None and lot.refusal is None:
+            lot.rest = max(lot.rest - 1, 0)
+            if lot.trusted and not lot.rest:
+                self._use(lot)
+            elif not lot.trusted:
+                return self._tried(lot, values, args, keywords)
+        elif lot.wants_thought() and self._is_worth_it(lot):
+            return self._compiled(lot, values, args, keywords)
+        return self._timed(lot, args, keywords)
+
+    def _lot(self, values: tuple[Any, ...]) -> Lot:
+        kind = tuple(map(argument_of, values))
+        lot = self.lots.get(kind)
+        if lot is None:
+            if len(self.lots) >= MOST_LOTS:
+                self.lots.pop(next(key for key, old in self.lots.items() if old not in self.fast))
+            lot = self.lots[kind] = lot_of(kind, self.names)
+        return lot
+
+    def _timed(self, lot: Lot, args: Any, keywords: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            result = self.plain(*args, **keywords)
+        finally:
+            took = time.perf_counter() - began
+            lot.add(took, self.pause + 1)
+            self._pace(took)
+        lot.result, lot.returned = result_of(result), True
+        if self.looks == FIRST_LOOKS or self.looks == 8 * FIRST_LOOKS:
+            self._consider_leaving()
+        return result
+
+    def _pace(self, took: float) -> None:
+        """Looks cost a small share of the function's time, and none of it where it is long."""
+        wanted = min(int(LOOK / (SHARE * took + 1e-12)), LONGEST_PAUSE)
+        if self.looks < FIRST_LOOKS or self.pause // 2 <= wanted <= 2 * self.pause + 1:
+            return
+        self.pause = wanted
+        self.install()
+
+    def _consider_leaving(self) -> None:
+        """A function of few instructions, without loops, is not looked at any more."""
+        lots = self.lots.values()
+        small = all(lot.shortest < BRIEF for lot in lots)
+        numpys = all(lot.refusal is not None or _has_arrays(lot.kind) for lot in lots)
+        if self.settled is None and (small or numpys) and is_brief(self.plain):
+            reason = "its few instructions take less time than a call of machine code"
+            if not small:
+                reason = "it computes with whole arrays, which is NumPy's already"
+            self.settle(Refusal("numba", reason))
+
+    # ---- machine code
+
+    def _is_worth_it(self, lot: Lot) -> bool:
+        """The ski-rental rule, after a look at the code and at what other processes found."""
+        if not self.thought:
+            self.thought = True
+            why = why_plain(self.plain, self.cover())
+            if why is not None:
+                self.settle(why)
+                return False
+        if lot.noted is None:
+            self._recall(lot)
+        return lot.refusal is None and lot.wants_machine_code()
+
+    def _recall(self, lot: Lot) -> None:
+        if _has_arrays(lot.kind) and is_brief(self.plain):
+            lot.refusal = Refusal("numba", "it computes with whole arrays, which is NumPy's already")
+        elif lot.result is None:
+            lot.refusal = Refusal("numba", "it returns something that machine code does not give")
+        lot.noted = fingerprint(self.plain, "function", lot.name) or ""
+        note = NOTEBOOK.read(lot.noted) if lot.noted else None
+        if note is None or lot.refusal is not None:
+            return
+        lot.compiled_before = note.get("compiled") is True
+        refused = note.get("refused")
+        if isinstance(refused, list) and len(refused) == 3 and all(isinstance(part, str) for part in refused):
+            lot.refusal = Refusal("numba", *refused)
+
+    def _compiled(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
+        """Compile, unless another thread does, and compare."""
+        if not self.lock.acquire(blocking=False):
+            return self._timed(lot, args, keywords)
+        try:
+            began = time.perf_counter()
+            loaded = "numba" in sys.modules
+            made = prepare_call(self.plain, lot.kind, lot.result, lot.per_call > LONG)
+            lot.compiled_in = time.perf_counter() - began
+            if isinstance(made, Refusal):
+                self._refuse(lot, made)
+                self._note(lot)
+            else:
+                lot.call = made
+                if loaded and not lot.compiled_before:
+                    note_compile(lot.compiled_in)
+                lot.compiled_before = True
+                self._note(lot)
+        finally:
+            self.lock.release()
+        return self._tried(lot, values, args, keywords)
+
+    def _tried(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
+        """Machine code on copies, the plain function on the arguments; what it gives is what the caller gets."""
+        copies = copies_of(values) if lot.call is not None else None
+        if lot.call is None or copies is None:
+            return self._timed(lot, args, keywords)
+        trial = Trial(self.plain, lot.call, values, copies)
+        began = time.perf_counter()
+        result = self.plain(*args, **keywords)
+        took = time.perf_counter() - began
+        lot.add(took, self.pause + 1)
+        if trial.left:
+            self._count_left(lot)
+            return result
+        difference = trial.difference(result)
+        if difference is not None:
+            log.warning("upshift: machine code of %s is not used: %s", self.plain.__qualname__, difference)
+            self._refuse(lot, Refusal("numba", f"its result is not the plain function's: {difference}"))
+            return result
+        lot.checked += 1
+        lot.since_check = 0.0
+        lot.tried, lot.tried_plain = lot.tried + trial.took, lot.tried_plain + took
+        if not lot.trusted and lot.checked >= lot.checks_needed():
+            slow = lot.not_faster()
+            if slow is not None:
+                self._refuse(lot, Refusal("numba", slow))
+                return result
+            lot.trusted = True
+            self._use(lot)
+        return result
+
+    def _use(self, lot: Lot) -> None:
+        """Machine code for a kind of arguments, the one used last in front."""
+        assert lot.call is not None
+        lot.straight = straight(self.plain, Fast(lot.kind, lot.call, functools.partial(self.left, lot)))
+        self.fast = [lot, *(other for other in self.fast if other is not lot)][:MOST_FAST]
+        self.pause = LONGEST_PAUSE
+        self.install()
+
+    def _look_at_fast(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
+        """A call that goes to machine code, on the clock; now and then compared with the plain function."""
+        if lot not in self.fast:
+            self._use(lot)
+        lot.left //= 2
+        if lot.since_check * CHECKED_SHARE > lot.per_call:
+            return self._tried(lot, values, args, keywords)
+        assert lot.straight is not None
+        began = time.perf_counter()
+        result = lot.straight(*args, **keywords)
+        lot.add_fast(time.perf_counter() - began, self.pause + 1)
+        return result
+
+    def left(self, lot: Lot, *args: Any, **keywords: Any) -> Any:
+        """A call that machine code left: the plain function's, with its errors and warnings."""
+        values = (*args, *map(keywords.__getitem__, self.names[len(self.names) - self.only :])) if self.only else args
+        if self._lot(values) is lot:
+            self._count_left(lot)
+            return self.plain(*args, **keywords)
+        return self.look(*args, **keywords)
+
+    def _count_left(self, lot: Lot) -> None:
+        lot.left += 1
+        if lot.left < OFTEN:
+            return
+        lot.left, lot.rest, lot.patience = 0, lot.patience, min(2 * lot.patience, 1 << 20)
+        if not lot.trusted:
+            self._refuse(lot, Refusal("numba", "most calls raise, warn or go beyond 64 bits, which is not for it"))
+        self._drop(lot)
+
+    def _drop(self, lot: Lot) -> None:
+        if lot in self.fast:
+            self.fast = [other for other in self.fast if other is not lot]
+            self.install()
+
+    def _refuse(self, lot: Lot, why: Refusal) -> None:
+        lot.refusal, lot.call, lot.trusted = why, None, False
+        self._drop(lot)
+
+    def _note(self, lot: Lot) -> None:
+        if lot.noted:
+            NOTEBOOK.write(lot.noted, note_of(lot))
+
+
+def _has_arrays(kind: Any) -> bool:
+    return any(_has_arrays(part) if isinstance(part, tuple) else isinstance(part, ArrayOf) for part in kind)
+
+
+def _without_gaps(lot: Lot) -> Any:
+    return tuple((part.dtype, part.ndim) if isinstance(part, ArrayOf) else part for part in lot.kind)

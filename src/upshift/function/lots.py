@@ -1,0 +1,130 @@
+"""Calls of one kind of arguments in; out, what they cost and what to do about it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import Refusal
+from ..gears.calls import Argument, Call, Result, is_strange, name_of
+from ..plan.calibration import calibration
+from ..plan.choice import COMPILE, IMPORT, LOAD
+
+SMALLEST = 0.7e-6
+"""Seconds of a plain call below which machine code, which has to be called as well, gives nothing."""
+AT_STAKE = 0.1
+"""Seconds of plain calls below which machine code is not worth a thought."""
+HEAVY = 10e-3
+"""Seconds of a plain call from which on one comparison must do."""
+CHECKS = 3
+"""Comparisons with the plain function before machine code is trusted."""
+FASTER = 0.9
+"""Machine code is used where it takes at most this share of the plain function's time."""
+
+
+@dataclass(slots=True)
+class Lot:
+    """All calls with arguments of one kind."""
+
+    kind: tuple[Argument, ...]
+    refusal: Refusal | None = None
+    calls: float = 0.0
+    """How many there were, as far as the looks tell; so are all figures here."""
+    plain: float = 0.0
+    """Seconds in the plain function."""
+    shortest: float = float("inf")
+    returned: bool = False
+    result: Result | None = None
+    """Of the last call that returned; None where machine code gives nothing like it."""
+    call: Call | None = None
+    straight: Callable[..., Any] | None = None
+    """A call by machine code, without looks."""
+    trusted: bool = False
+    checked: int = 0
+    fast_calls: float = 0.0
+    fast: float = 0.0
+    """Seconds in machine code."""
+    tried: float = 0.0
+    """Seconds of machine code, and of the plain function, in comparisons."""
+    tried_plain: float = 0.0
+    compiled_in: float = 0.0
+    left: int = 0
+    """Calls that machine code has lately left to the plain function."""
+    rest: int = 0
+    """Looks until machine code that left too many calls is tried again."""
+    patience: int = 64
+    noted: str | None = None
+    compiled_before: bool = False
+    since_check: float = 0.0
+    """Seconds in machine code since the last comparison."""
+
+    @property
+    def name(self) -> str:
+        return ", ".join(map(name_of, self.kind)) or "no arguments"
+
+    @property
+    def per_call(self) -> float:
+        """Seconds of a plain call, on average."""
+        return self.plain / self.calls if self.calls else 0.0
+
+    @property
+    def is_ready(self) -> bool:
+        return self.call is not None and self.trusted and not self.rest
+
+    def add(self, took: float, calls: int) -> None:
+        self.calls += calls
+        self.plain += took * calls
+        self.shortest = min(self.shortest, took)
+
+    def add_fast(self, took: float, calls: int) -> None:
+        self.fast_calls += calls
+        self.fast += took * calls
+        self.since_check += took * calls
+
+    def price(self) -> float:
+        """Seconds that machine code is expected to cost."""
+        loading = 0.0 if "numba" in sys.modules else IMPORT
+        return loading + (LOAD if self.compiled_before else max(calibration().compile, COMPILE))
+
+    def wants_thought(self) -> bool:
+        """Whether enough was spent to think of machine code."""
+        return (
+            self.refusal is None
+            and self.call is None
+            and self.plain > AT_STAKE
+            and self.per_call > SMALLEST
+            and self.returned
+        )
+
+    def wants_machine_code(self) -> bool:
+        """The ski-rental rule: plain calls have cost as much as compiling will."""
+        return self.plain > self.price()
+
+    def checks_needed(self) -> int:
+        return 1 if self.per_call > HEAVY else CHECKS
+
+    def not_faster(self) -> str | None:
+        """Why machine code is not to be used, where it takes as long as the plain function."""
+        fast, plain = self.tried / self.checked, max(self.tried_plain / self.checked, self.per_call)
+        if fast <= FASTER * plain:
+            return None
+        return f"is not faster: {1e6 * fast:.3g} us against {1e6 * plain:.3g} us"
+
+
+def lot_of(kind: tuple[Argument, ...], names: tuple[str, ...]) -> Lot:
+    """A new kind of arguments, refused where one of them is nothing that machine code takes."""
+    lot = Lot(kind)
+    for argument, name in zip(kind, names, strict=False):
+        if is_strange(argument):
+            lot.refusal = Refusal("numba", f"its argument {name} is a {name_of(argument)}")
+    return lot
+
+
+def note_of(lot: Lot) -> dict[str, Any]:
+    """What another process should know."""
+    note: dict[str, Any] = {"compiled": lot.compiled_before}
+    if lot.refusal is not None:
+        note["refused"] = [lot.refusal.reason, lot.refusal.where, lot.refusal.remedy]
+    return note

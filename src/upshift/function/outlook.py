@@ -1,0 +1,126 @@
+"""A function in; out, what a glance at its code tells: why it stays plain, and whether a call of it can ever be dear.
+
+Nothing here is needed for the results to be right: what machine code cannot do is refused when it is compiled. It saves
+the half second that finding it out would take.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import inspect
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from ..errors import Refusal
+
+IMPURE = {
+    "print": "prints", "input": "reads input", "open": "opens a file", "exec": "runs code", "eval": "runs code",
+    "breakpoint": "stops for a debugger", "globals": "reads all globals", "locals": "reads all variables",
+    "setattr": "changes an object", "delattr": "changes an object", "__import__": "imports a module",
+}  # fmt: skip
+WORLDLY = {
+    "random": "draws random numbers", "secrets": "draws random numbers", "time": "reads the clock",
+    "datetime": "reads the clock", "os": "talks to the system", "sys": "talks to the interpreter",
+    "subprocess": "starts processes", "socket": "talks to the network", "logging": "writes a log",
+    "threading": "uses threads", "asyncio": "uses tasks", "warnings": "warns",
+}  # fmt: skip
+"""Modules whose use gives impurity away, and what it is that they do."""
+_STAYS = {
+    "PUSH_EXC_INFO": "uses try or with", "STORE_GLOBAL": "writes to a global name",
+    "DELETE_GLOBAL": "deletes a global name", "IMPORT_NAME": "imports a module", "STORE_ATTR": "changes an object",
+    "DELETE_ATTR": "changes an object",
+}  # fmt: skip
+_REMEDY = {"prints": "print outside of it", "writes to a global name": "return the value instead"}
+_LAZY = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
+_BACKWARDS = frozenset(code for name, code in dis.opmap.items() if "JUMP_BACKWARD" in name)
+MOST_FUNCTIONS = 32
+
+
+def is_lazy(f: types.FunctionType) -> bool:
+    """Whether calling it runs none of its code yet: a generator or a coroutine."""
+    return bool(f.__code__.co_flags & _LAZY)
+
+
+def has_loop(f: types.FunctionType) -> bool:
+    """Whether its own code can go backwards."""
+    return not _BACKWARDS.isdisjoint(f.__code__.co_code[::2])
+
+
+def is_brief(f: types.FunctionType) -> bool:
+    """Whether every call runs its few instructions once and calls nothing written in Python."""
+    if has_loop(f) or len(f.__code__.co_code) > 512:
+        return False
+    return all(_is_foreign(value) for value in _values_of(f))
+
+
+def _is_foreign(value: Any) -> bool:
+    return not isinstance(value, types.FunctionType | types.MethodType) and (
+        not callable(value) or type(value).__module__ in ("builtins", "numpy")
+    )
+
+
+def why_plain(f: types.FunctionType, cover: Any) -> Refusal | None:
+    """The first thing in a function, or in what it calls, that machine code cannot do; None where nothing is seen."""
+    pending, seen = [f], {f.__code__}
+    while pending and len(seen) < MOST_FUNCTIONS:
+        one = pending.pop()
+        reason = _why(one)
+        if reason is not None:
+            return reason
+        for value in _values_of(one):
+            inner = vars(value).get("__wrapped__", value) if isinstance(value, types.FunctionType) else value
+            if value is cover or inner is f:
+                return Refusal("numba", "it calls itself", _place(one), "write it as a loop")
+            if isinstance(inner, types.FunctionType) and inner.__code__ not in seen:
+                seen.add(inner.__code__)
+                pending.append(inner)
+    return None
+
+
+def _why(f: types.FunctionType) -> Refusal | None:
+    if is_lazy(f):
+        return Refusal("numba", "it is a generator or a coroutine", _place(f))
+    line = f.__code__.co_firstlineno
+    for instruction in dis.get_instructions(f.__code__):
+        line = (instruction.positions and instruction.positions.lineno) or line
+        reason = _STAYS.get(instruction.opname)
+        if instruction.opname == "STORE_DEREF" and instruction.argval in f.__code__.co_freevars:
+            reason = "writes to a variable of the function around it"
+        elif instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
+            reason = _worldly(f, instruction.argval)
+        if reason:
+            return Refusal("numba", reason, _place(f, line), _REMEDY.get(reason, ""))
+    return None
+
+
+def _worldly(f: types.FunctionType, name: str) -> str | None:
+    value = _global(f, name)
+    if isinstance(value, types.ModuleType):
+        return WORLDLY.get(value.__name__)
+    if value is getattr(builtins, name, None) and name in IMPURE and name not in f.__code__.co_freevars:
+        return IMPURE[name]
+    module = getattr(value, "__module__", None)
+    return WORLDLY.get(module) if callable(value) and isinstance(module, str) else None
+
+
+def _values_of(f: types.FunctionType) -> Iterator[Any]:
+    """What a function captures, as far as it is there yet."""
+    for cell in f.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:
+            continue
+    for name in f.__code__.co_names:
+        if name in f.__globals__ or hasattr(builtins, name):
+            yield _global(f, name)
+
+
+def _global(f: types.FunctionType, name: str) -> Any:
+    return f.__globals__.get(name, getattr(builtins, name, None))
+
+
+def _place(f: types.FunctionType, line: int | None = None) -> str:
+    file = f.__code__.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
+    return f"{file}:{line or f.__code__.co_firstlineno} in {f.__name__}"

@@ -1,0 +1,102 @@
+"""One call in; out, whether machine code does with copies of its arguments what the plain function does with them."""
+
+from __future__ import annotations
+
+import itertools
+import time
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..gears.calls import Call, Result
+from ..gears.express import MISS
+from ..verify import differ
+
+AGAIN = 2
+"""How often machine code is run again, for the clock: what runs for the first time is slow."""
+SMALL = 1 << 16
+"""Bytes of arguments up to which that is done."""
+SHORT = 0.5e-6
+"""Seconds of a run that needs no other."""
+
+
+def copies_of(values: Sequence[Any]) -> list[Any] | None:
+    """The arguments with copies of all arrays; None where they share memory, which copies would not."""
+    arrays: dict[int, Any] = {}
+    copies = [_copied(value, arrays) for value in values]
+    for a, b in itertools.combinations([original for original, _ in arrays.values()], 2):
+        if np.may_share_memory(a, b):
+            return None
+    return copies
+
+
+def _copied(value: Any, arrays: dict[int, Any]) -> Any:
+    if type(value) is tuple:
+        return tuple(_copied(part, arrays) for part in value)
+    if type(value) is not np.ndarray:
+        return value
+    if id(value) not in arrays:
+        arrays[id(value)] = value, _like(value)
+    return arrays[id(value)][1]
+
+
+def _are_small(values: Sequence[Any]) -> bool:
+    return sum(getattr(value, "nbytes", 0) for value in values) <= SMALL
+
+
+def _like(array: Any) -> Any:
+    """A copy that has gaps where the array has."""
+    if array.flags.c_contiguous or not array.size:
+        return array.copy()
+    wide = np.empty((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
+    wide[..., ::2] = array
+    return wide[..., ::2]
+
+
+class Trial:
+    """Machine code run on copies, before the plain function runs on the arguments themselves."""
+
+    def __init__(self, f: types.FunctionType, call: Call, values: Sequence[Any], copies: list[Any]) -> None:
+        self.values, self.copies = values, copies
+        captured = call.bind(f) if call.bind is not None else ()
+        self.left = captured is MISS or not all(values[i].flags.writeable for i in call.written)
+        self.took, self.made = float("inf"), None
+        again = [copies_of(values) or [] for _ in range(AGAIN if _are_small(values) else 0)]
+        for given in (copies, *again):
+            if not self.left and self.took > SHORT:
+                made = self._run(call, given, captured)
+                self.made = made if given is copies else self.made
+
+    def _run(self, call: Call, given: Sequence[Any], captured: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            saved = [given[i].copy() for i in call.written]
+            made = classed(call.run(*given, *captured), call.result)
+            del saved
+        except Exception:  # of machine code, for whatever reason: the call is the plain function's
+            self.left, made = True, None
+        self.took = min(self.took, time.perf_counter() - began)
+        return made
+
+    def difference(self, result: Any) -> str | None:
+        """Why it is not what the plain function did; None where it is."""
+        reason = differ(result, self.made, True)
+        if reason is not None:
+            return reason
+        for value, copy in zip(self.values, self.copies, strict=True):
+            if type(value) is np.ndarray:
+                reason = differ(value, copy, True)
+                if reason is not None:
+                    return f"an array that it was given: {reason}"
+                if (result is value) is not (self.made is copy):
+                    return "the array that it returns is not the one it was given"
+        return None
+
+
+def classed(made: Any, result: Result) -> Any:
+    """A result of machine code, with NumPy's classes where they belong."""
+    if isinstance(result, tuple):
+        return tuple(map(classed, made, result))
+    return result(made) if issubclass(result, np.generic) else made

@@ -1,0 +1,118 @@
+"""The arguments and the result of one call in; their kinds out, and what a compiled call is.
+
+A kind says what machine code hangs on: classes of numbers, dtypes and axes of arrays, never values or lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..columns.kinds import kind_of
+from .express import Binder
+
+NUMBERS = (bool, int, float, complex, np.bool_, np.int64, np.float64, np.complex128)
+"""Classes on which machine code means what Python and NumPy mean."""
+_NUMBERS = frozenset(NUMBERS)
+_WIDE = frozenset(map(np.dtype, (np.bool_, np.int64, np.float64, np.complex128)))
+MOST_PARTS = 16
+"""Items of a tuple; longer ones make code that takes long to compile."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayOf:
+    """The kind of an array."""
+
+    dtype: np.dtype[Any]
+    ndim: int
+    contiguous: bool
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(':' * self.ndim)}]" + ("" if self.contiguous else " with gaps")
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The kind of an argument whose value is built in: each value is a kind of its own."""
+
+    value: Any
+    cls: type
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Strange:
+    """The kind of an argument that no machine code takes."""
+
+    cls: type
+    why: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.cls.__name__}{self.why}"
+
+
+Argument = type | ArrayOf | Fixed | Strange | tuple[Any, ...]
+
+
+def argument_of(value: Any) -> Argument:
+    """The kind of an argument."""
+    cls = type(value)
+    if cls in _NUMBERS:
+        return cls
+    if cls is np.ndarray:
+        if value.dtype not in _WIDE or not value.ndim:
+            return Strange(cls, f" of {value.dtype}" if value.ndim else " without axes")
+        return ArrayOf(value.dtype, value.ndim, bool(value.flags.c_contiguous))
+    if cls is tuple and len(value) <= MOST_PARTS:
+        return tuple(map(argument_of, value))
+    return Strange(cls)
+
+
+def is_strange(argument: Argument) -> bool:
+    """Whether no machine code takes such an argument."""
+    return any(map(is_strange, argument)) if isinstance(argument, tuple) else isinstance(argument, Strange)
+
+
+def name_of(argument: Argument) -> str:
+    """A kind in words."""
+    if isinstance(argument, tuple):
+        return f"({', '.join(map(name_of, argument))})"
+    if isinstance(argument, type):
+        return f"np.{argument.__name__}" if issubclass(argument, np.generic) else argument.__name__
+    return str(argument)
+
+
+Result = type | tuple[Any, ...]
+"""What a call gives: a class (of numbers, np.ndarray, NoneType), or a tuple of such."""
+
+
+def result_of(value: Any) -> Result | None:
+    """The form of a result; None where no machine code gives one like it."""
+    cls = type(value)
+    if cls is tuple and len(value) <= MOST_PARTS:
+        parts = tuple(map(result_of, value))
+        return None if any(part is None for part in parts) else parts
+    if value is None or cls is np.ndarray or (cls in _NUMBERS and kind_of(value) is not None):
+        return cls
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Machine code for one call of a function: `run(*arguments, *captured)` gives the result, or raises.
+
+    Whatever it raises, for whatever reason: the call is the plain function's.
+    """
+
+    run: Any
+    bind: Binder | None
+    """`bind(f)`: what the function captured, or MISS where the code does not stand on it any more; None: nothing."""
+    result: Result
+    """Numbers come as Python's; where a class of NumPy's stands here, they are to be made that."""
+    written: Sequence[int]
+    """Positions of arrays that the function may write to."""

@@ -1,0 +1,245 @@
+"""A function and the kinds of one call's arguments in; machine code for such calls out, or why there is none."""
+
+from __future__ import annotations
+
+import ctypes
+import types as pytypes
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir as llvm_ir
+from numba import from_dtype, njit
+from numba.core import cgutils, errors, types
+
+from ..calls import NUMBERS, Argument, ArrayOf, Call, Result
+from ..express import binder_of
+from ..ran import NotCompiled
+from . import flags
+from .classes import Classes, Helpers, Items, Sort, Typed, sort_of_type
+from .guards import Guards, chosen
+from .kept import kept
+from .kernel import reason_of, type_of_capture
+from .origins import Origins
+from .pipeline import BUILD, Build, dispatcher_of, is_wide
+from .semantics import I64, leave, register_symbols, stand_in
+from .unit import Unit, text_of, unit_of, where_of
+
+
+def compile_call(f: Any, arguments: Sequence[Argument], wanted: Result | None, free: bool) -> Call:
+    """Machine code for calls with such arguments. `wanted`: what the plain function gave; `free`: other threads run."""
+    unit = unit_of(_positional(f))
+    build = Build({})
+    token = BUILD.set(build)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", errors.NumbaWarning)
+            return _compile(unit, build, arguments, wanted, free)
+    except NotCompiled:
+        raise
+    except Exception as error:  # Numba's own, of many classes: every one is a reason to stay plain
+        raise NotCompiled("numba", *reason_of(error, unit)) from error
+    finally:
+        BUILD.reset(token)
+
+
+def _positional(f: Any) -> Any:
+    """The same function with keyword-only arguments as ordinary ones, which is how it is called here."""
+    code = f.__code__
+    if code.co_flags & 0x0C:
+        raise NotCompiled("numba", "takes variadic arguments", where_of(f), "name the arguments")
+    if not code.co_kwonlyargcount:
+        return f
+    count = code.co_argcount + code.co_kwonlyargcount
+    code = code.replace(co_argcount=count, co_kwonlyargcount=0)
+    made = pytypes.FunctionType(code, f.__globals__, f.__name__, None, f.__closure__)
+    made.__module__, made.__qualname__ = f.__module__, f.__qualname__
+    return made
+
+
+def _compile(unit: Unit, build: Build, arguments: Sequence[Argument], wanted: Result | None, free: bool) -> Call:
+    _register()
+    bound = tuple(replace(capture, id=-i) for i, capture in enumerate(unit.extra.values(), start=1))
+    captured = tuple(map(type_of_capture, bound))
+    own = tuple(_type_of(argument, "C") for argument in arguments)
+    near_numpy = _is_near_numpy(arguments, unit)
+    if near_numpy and not flags.are_known():
+        raise NotCompiled("numba", "this machine does not tell when NumPy would warn")
+
+    def make() -> tuple[Any, Any]:
+        watch = _Watch(unit, (*map(_sort_of, arguments), *map(_sort_of_captured, bound)), wanted)
+        build.watch = watch.look
+        dispatcher = dispatcher_of(unit, build)
+        dispatcher.compile((*own, *captured))
+        space = {"__name__": __name__, "inner": dispatcher, "packed": packed, "clear": clear, "check": check}
+        exec(compile(_source(arguments, len(bound), near_numpy), "<upshift call>", "exec"), space)
+        given = (*(_type_of(argument, "A") for argument in arguments), *captured)
+        entry = njit([given], nogil=free)(space["entry"])
+        return entry.overloads[given], (watch.result, watch.written)
+
+    text = f"call\n{text_of(unit)}\n{arguments}\n{[capture.path for capture in bound]}\n{wanted}\n{free}\n{near_numpy}"
+    run, (result, written) = kept(text, make)
+    standing = [*unit.built_in, *bound]
+    bind = binder_of(standing) if len(standing) > 1 else None
+    return Call(run, bind, result, written)
+
+
+class _Watch:
+    """Looks at every function that is compiled on the way, and at the first one with all that it calls."""
+
+    def __init__(self, unit: Unit, given: Sequence[Sort], wanted: Result | None) -> None:
+        self.unit, self.given, self.wanted = unit, given, wanted
+        self.helpers: Helpers = {}
+        self.result: Any = None
+        self.written: tuple[int, ...] = ()
+
+    def look(self, state: Any) -> None:
+        f = state.func_id.func
+        blocks = state.func_ir.blocks
+        if f is not self.unit.f:
+            blocks = {label: block.copy() for label, block in blocks.items()}
+        typed = Typed(blocks, dict(state.typemap), dict(state.calltypes), list(state.func_ir.arg_names),
+                      lambda line: where_of(f, line))  # fmt: skip
+        if f is not self.unit.f:
+            self.helpers[f, tuple(state.args)] = typed
+            return
+        returned = state.return_type
+        if not _is_result(returned):
+            raise NotCompiled("numba", f"returns a {returned}", where_of(f))
+        origins = Origins(typed, self.helpers)
+        if any(sort == "view" for sort, _ in origins.returned()):
+            raise NotCompiled("numba", "returns a part of an array that it was given", where_of(f))
+        written = origins.written()
+        if any(not isinstance(state.args[i], types.Array) for i in written):
+            raise NotCompiled("numba", "writes into an array inside a tuple", where_of(f))
+        self.written = tuple(sorted(written))
+        classes = Classes(typed, self.given, self.helpers)
+        self.result = chosen(returned, classes.result(), self.wanted)
+        if self.result is None:
+            raise NotCompiled("numba", "the class of its result is not known", where_of(f))
+        Guards(state, classes).insert(self.result)
+
+
+def _is_result(t: Any) -> bool:
+    if isinstance(t, types.BaseTuple) and not isinstance(t, types.BaseNamedTuple):
+        return all(map(_is_result, t))
+    return is_wide(t) or isinstance(t, types.NoneType) or (isinstance(t, types.Array) and is_wide(t.dtype))
+
+
+def _type_of(argument: Argument, layout: str) -> Any:
+    """The type of an argument. Arrays without gaps are such to the function, which is told after a look at them."""
+    if isinstance(argument, ArrayOf):
+        number = from_dtype(argument.dtype)
+        return types.Array(number, argument.ndim, layout if argument.contiguous else "A")
+    if isinstance(argument, tuple):
+        return types.BaseTuple.from_types([_type_of(part, "A") for part in argument])
+    if argument in NUMBERS:
+        return from_dtype(np.dtype(argument))
+    raise NotCompiled("numba", f"is given a {argument}")
+
+
+def _sort_of(argument: Argument) -> Sort:
+    if isinstance(argument, tuple):
+        return tuple(map(_sort_of, argument))
+    if isinstance(argument, ArrayOf):
+        return sort_of_type(_type_of(argument, "A"))
+    return frozenset((NUMBERS.index(argument),))
+
+
+def _sort_of_captured(capture: Any) -> Sort:
+    if capture.mode == "array":
+        return sort_of_type(type_of_capture(capture))
+    cls = {"bool": bool, "int": int, "float": float, "complex": complex}.get(capture.expected.name)
+    return frozenset((NUMBERS.index(cls or capture.expected.dtype.type),))
+
+
+def _is_near_numpy(arguments: Sequence[Argument], unit: Unit) -> bool:
+    """Whether NumPy's numbers are in play, which warn where Python's do not."""
+    sorts = [*map(_sort_of, arguments), *map(_sort_of_captured, unit.extra.values())]
+    if any(map(_has_numpy, sorts)):
+        return True
+    return any(taken.expected is np or isinstance(taken.expected, np.ufunc) for taken in unit.built_in)
+
+
+def _has_numpy(sort: Sort) -> bool:
+    if isinstance(sort, tuple):
+        return any(map(_has_numpy, sort))
+    return isinstance(sort, Items) or (sort is not None and max(sort) >= 4)
+
+
+def _source(arguments: Sequence[Argument], captured: int, near_numpy: bool) -> str:
+    """The call, between a look at the arrays and one at the processor's flags."""
+    names = [f"a{i}" for i in range(len(arguments))]
+    given = [
+        f"packed({name})" if isinstance(argument, ArrayOf) and argument.contiguous else name
+        for name, argument in zip(names, arguments, strict=True)
+    ]
+    taken = [f"k{i}" for i in range(captured)]
+    lines = [
+        f"def entry({', '.join([*names, *taken])}):",
+        *(["    clear()"] if near_numpy else []),
+        f"    made = inner({', '.join([*given, *taken])})",
+        *(["    check()"] if near_numpy else []),
+        "    return made",
+    ]
+    return "\n".join(lines)
+
+
+# ---- intrinsics
+
+
+def _packed(typing: Any, array: Any) -> Any:
+    """The same array, known to lie without gaps."""
+
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        parts = context.make_array(array)(context, builder, values[0])
+        shape, strides = (cgutils.unpack_tuple(builder, part) for part in (parts.shape, parts.strides))
+        step: Any = llvm_ir.Constant(I64, context.get_abi_sizeof(context.get_data_type(array.dtype)))
+        for length, stride in zip(reversed(shape), reversed(strides), strict=True):
+            gap = builder.icmp_signed("!=", stride, step)
+            leave(context, builder, builder.and_(gap, builder.icmp_signed(">", length, llvm_ir.Constant(I64, 1))))
+            step = builder.mul(step, length)
+        context.nrt.incref(builder, array, values[0])
+        return values[0]
+
+    return array.copy(layout="C")(array), generate
+
+
+def _clear(typing: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        _flags(builder, "upshift_feclearexcept", 31)
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+def _check(typing: Any) -> Any:
+    """NumPy would have warned, perhaps: it is the plain function's to say so."""
+
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        raised = _flags(builder, "upshift_fetestexcept", flags.all_of_them())
+        leave(context, builder, builder.icmp_signed("!=", raised, llvm_ir.Constant(raised.type, 0)))
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+def _flags(builder: Any, name: str, mask: int) -> Any:
+    number = llvm_ir.IntType(32)
+    fn = cgutils.get_or_insert_function(builder.module, llvm_ir.FunctionType(number, [number]), name)
+    return builder.call(fn, [llvm_ir.Constant(number, mask)])
+
+
+packed, clear, check = stand_in(_packed), stand_in(_clear), stand_in(_check)
+
+
+def _register() -> None:
+    """Name C's functions for LLVM, in every process."""
+    register_symbols()
+    library = ctypes.CDLL(None)
+    for name in ("feclearexcept", "fetestexcept"):
+        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        llvm.add_symbol(f"upshift_{name}", address)
