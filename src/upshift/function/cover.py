@@ -21,7 +21,7 @@ import numpy as np
 from ..gears.calls import Argument, ArrayOf, Call, Result
 
 INNER = "_upshift"
-"""What the names begin with that the code uses besides the function's arguments."""
+"""What the names begin with that the code uses besides the function's arguments, or that with more underscores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,9 @@ class _Writer:
 
     def __init__(self, f: types.FunctionType) -> None:
         self.f = f
+        self.inner = INNER
+        while any(name.startswith(self.inner) for name in names_of(f)):
+            self.inner += "_"
         self.objects: dict[str, Any] = {}
         code = f.__code__
         names = list(code.co_varnames)
@@ -111,7 +114,7 @@ class _Writer:
 
     def named(self, value: Any) -> str:
         """A name for an object, from here on."""
-        name = f"{INNER}{len(self.objects)}"
+        name = f"{self.inner}{len(self.objects)}"
         self.objects[name] = value
         self.lines.append(f"{name} = {name!r}")
         return name
@@ -124,11 +127,11 @@ class _Writer:
         )
         checks = " and ".join(filter(None, [checks, *(f"{names[i]}.flags.writeable" for i in call.written)]))
         lines, self.lines = self.lines, []
-        saved = {f"{INNER}_was{i}": names[i] for i in call.written}
+        saved = {f"{self.inner}_was{i}": names[i] for i in call.written}
         given, taken = list(names), []
         if call.bind is not None:
-            taken = [f"{INNER}_taken = {self.named(call.bind)}({self.named(self.f)})"]
-            given.append(f"*{INNER}_taken")
+            taken = [f"{self.inner}_taken = {self.named(call.bind)}({self.named(self.f)})"]
+            given.append(f"*{self.inner}_taken")
         taken += [f"{was} = {name}.copy()" for was, name in saved.items()]
         finish = self._finished(f"{self.named(call.run)}({', '.join(given)})", call.result)
         inside, self.lines = [*self.lines, *taken, *finish], []
@@ -161,11 +164,11 @@ class _Writer:
     def _finished(self, run: str, result: Result) -> list[str]:
         """The result, with NumPy's classes where they belong."""
         before, self.lines = self.lines, []
-        made = self._classed(f"{INNER}_made", result)
+        made = self._classed(f"{self.inner}_made", result)
         lines, self.lines = self.lines, before
-        if made == f"{INNER}_made":
+        if made == f"{self.inner}_made":
             return [f"return {run}"]
-        return [f"{INNER}_made = {run}", *lines, f"return {made}"]
+        return [f"{self.inner}_made = {run}", *lines, f"return {made}"]
 
     def _classed(self, text: str, result: Result) -> str:
         if isinstance(result, tuple):
@@ -180,10 +183,10 @@ class _Writer:
         lines, self.lines = [*self.lines, *body], []
         ticks, looked = self.named(go), self.named(look)
         source = [
-            f"def {INNER}({self.given}):",
+            f"def {self.inner}({self.given}):",
             f"    {self.lines[0]}",
-            f"    for {INNER}_go in {ticks}:",
-            f"        if {INNER}_go:",
+            f"    for {self.inner}_go in {ticks}:",
+            f"        if {self.inner}_go:",
             *(f"            {line}" for line in lines),
             "        break",
             f"    {self.lines[1]}",
@@ -194,18 +197,20 @@ class _Writer:
     def _compiled(self, source: str) -> types.CodeType:
         """Code in the place of the function's own, so that tracebacks point to its first line."""
         own = self.f.__code__
-        code = _template(source, own.co_filename, own.co_firstlineno)
+        code = _template(source)
         constants = tuple(self.objects.get(c, c) if isinstance(c, str) else c for c in code.co_consts)
         return code.replace(co_consts=constants, co_name=own.co_name, co_qualname=own.co_qualname,
+                            co_filename=own.co_filename, co_firstlineno=own.co_firstlineno,
                             co_freevars=own.co_freevars)  # fmt: skip
 
 
 @functools.lru_cache(maxsize=256)
-def _template(source: str, file: str, line: int) -> types.CodeType:
+def _template(source: str) -> types.CodeType:
+    """Code whose every line is the first."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+            node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]
             node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
-    module = compile(tree, file, "exec", dont_inherit=True)
+    module = compile(tree, "", "exec", dont_inherit=True)
     return next(c for c in module.co_consts if isinstance(c, types.CodeType))

@@ -19,7 +19,7 @@ from ..plan.disk import NOTEBOOK
 from ..plan.fingerprint import fingerprint
 from .cover import Fast, is_variadic, names_of, shifting, straight, watching
 from .lots import Lot, lot_of, note_of
-from .outlook import is_brief, is_lazy, why_plain
+from .outlook import calls_itself, is_brief, is_lazy, why_plain
 from .trial import Trial, copies_of
 
 log = logging.getLogger("upshift")
@@ -43,6 +43,10 @@ LONG = 1e-3
 CHECKED_SHARE = 0.01
 """Of the time in machine code, what later comparisons with the plain function may cost."""
 
+DEEPEST = 4
+"""Calls within calls after which a function is known to call itself."""
+RECURSIVE = Refusal("numba", "it calls itself, which machine code cannot as deeply", remedy="write it as a loop")
+
 
 class Life:
     """What is known of one decorated function, and what its code is."""
@@ -59,6 +63,8 @@ class Life:
         self.pause = 0
         self.fast: list[Lot] = []
         self.thought = False
+        self.inside: dict[int, int] = {}
+        """How many calls of each thread are being looked at."""
         self.lock = threading.Lock()
         if not machine:
             self.settle(Refusal("numba", "no gear that compiles is allowed"))
@@ -67,7 +73,7 @@ class Life:
         elif is_variadic(plain):
             self.settle(Refusal("numba", "takes variadic arguments", remedy="name the arguments"))
         elif plain.__name__ in plain.__code__.co_names or plain.__name__ in plain.__code__.co_freevars:
-            self.settle(Refusal("numba", "it calls itself", remedy="write it as a loop"))
+            self.settle(RECURSIVE)
         else:
             self.install()
 
@@ -101,6 +107,8 @@ class Life:
         values = (*args, *map(keywords.__getitem__, self.names[len(self.names) - self.only :])) if self.only else args
         lot = self._lot(values)
         self.looks += 1
+        if self.looks == 1 and calls_itself(self.plain, self.cover()):
+            self.settle(RECURSIVE)
         if sys.gettrace() is not None:  # a debugger sees the plain function
             return self.plain(*args, **keywords)
         if lot.is_ready:
@@ -125,11 +133,19 @@ class Life:
         return lot
 
     def _timed(self, lot: Lot, args: Any, keywords: Any) -> Any:
+        thread = threading.get_ident()
+        depth = self.inside[thread] = self.inside.get(thread, 0) + 1
+        if depth > DEEPEST:
+            self.settle(RECURSIVE)
         began = time.perf_counter()
         try:
             result = self.plain(*args, **keywords)
         finally:
             took = time.perf_counter() - began
+            if depth == 1:
+                del self.inside[thread]
+            else:
+                self.inside[thread] = depth - 1
             lot.add(took, self.pause + 1)
             self._pace(took)
         lot.result, lot.returned = result_of(result), True
@@ -162,7 +178,7 @@ class Life:
         """The ski-rental rule, after a look at the code and at what other processes found."""
         if not self.thought:
             self.thought = True
-            why = why_plain(self.plain, self.cover())
+            why = why_plain(self.plain)
             if why is not None:
                 self.settle(why)
                 return False
@@ -248,7 +264,7 @@ class Life:
         """A call that goes to machine code, on the clock; now and then compared with the plain function."""
         if lot not in self.fast:
             self._use(lot)
-        lot.left //= 2
+        lot.left = max(lot.left - (self.pause + 1) // 4, 0)
         if lot.since_check * CHECKED_SHARE > lot.per_call:
             return self._tried(lot, values, args, keywords)
         assert lot.straight is not None

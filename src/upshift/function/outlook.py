@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import Refusal
+from ..trace.paths import plain_of
 
 IMPURE = {
     "print": "prints", "input": "reads input", "open": "opens a file", "exec": "runs code", "eval": "runs code",
@@ -61,7 +62,7 @@ def _is_foreign(value: Any) -> bool:
     )
 
 
-def why_plain(f: types.FunctionType, cover: Any) -> Refusal | None:
+def why_plain(f: types.FunctionType) -> Refusal | None:
     """The first thing in a function, or in what it calls, that machine code cannot do; None where nothing is seen."""
     pending, seen = [f], {f.__code__}
     while pending and len(seen) < MOST_FUNCTIONS:
@@ -70,9 +71,7 @@ def why_plain(f: types.FunctionType, cover: Any) -> Refusal | None:
         if reason is not None:
             return reason
         for value in _values_of(one):
-            inner = vars(value).get("__wrapped__", value) if isinstance(value, types.FunctionType) else value
-            if value is cover or inner is f:
-                return Refusal("numba", "it calls itself", _place(one), "write it as a loop")
+            inner = plain_of(value)
             if isinstance(inner, types.FunctionType) and inner.__code__ not in seen:
                 seen.add(inner.__code__)
                 pending.append(inner)
@@ -95,8 +94,22 @@ def _why(f: types.FunctionType) -> Refusal | None:
     return None
 
 
+def calls_itself(f: types.FunctionType, cover: Any) -> bool:
+    """Whether a function, or what it calls by name, calls the decorated function."""
+    pending, seen = [f], {f.__code__}
+    while pending and len(seen) < MOST_FUNCTIONS:
+        for value in _values_of(pending.pop()):
+            inner = plain_of(value)
+            if value is cover or inner is f:
+                return True
+            if isinstance(inner, types.FunctionType) and inner.__code__ not in seen:
+                seen.add(inner.__code__)
+                pending.append(inner)
+    return False
+
+
 def _worldly(f: types.FunctionType, name: str) -> str | None:
-    value = _global(f, name)
+    value = _value(f, name)
     if isinstance(value, types.ModuleType):
         return WORLDLY.get(value.__name__)
     if value is getattr(builtins, name, None) and name in IMPURE and name not in f.__code__.co_freevars:
@@ -115,6 +128,16 @@ def _values_of(f: types.FunctionType) -> Iterator[Any]:
     for name in f.__code__.co_names:
         if name in f.__globals__ or hasattr(builtins, name):
             yield _global(f, name)
+
+
+def _value(f: types.FunctionType, name: str) -> Any:
+    """What a name stands for now, in the function around it or globally."""
+    if name not in f.__code__.co_freevars:
+        return _global(f, name)
+    try:
+        return (f.__closure__ or ())[f.__code__.co_freevars.index(name)].cell_contents
+    except (ValueError, IndexError):
+        return None
 
 
 def _global(f: types.FunctionType, name: str) -> Any:

@@ -1,0 +1,545 @@
+"""`up.function` beside the plain function: what it looks like, when it shifts, what it never does."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import inspect
+import math
+import multiprocessing
+import pickle
+import sys
+import traceback
+import weakref
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import functions_table
+import upshift as up
+from law import overheard
+from upshift.function import life, lots
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machine code is compiled at the second call of a kind, and looked at all the time."""
+    monkeypatch.setattr(lots, "AT_STAKE", -1.0)
+    monkeypatch.setattr(lots, "SMALLEST", -1.0)
+    monkeypatch.setattr(lots, "FASTER", math.inf)
+    monkeypatch.setattr(lots, "CHECKS", 1)
+    monkeypatch.setattr(lots.Lot, "price", lambda self: 0.0)
+    monkeypatch.setattr(life, "LONGEST_PAUSE", 2)
+
+
+@pytest.fixture
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The kinds that were compiled."""
+    made: list[Any] = []
+    prepare = life.prepare_call
+
+    def counted(f: Any, kind: Any, *more: Any) -> Any:
+        made.append(kind)
+        return prepare(f, kind, *more)
+
+    monkeypatch.setattr(life, "prepare_call", counted)
+    return made
+
+
+def spiral(n: int, k: float = 0.5, *, start: float = 0.0) -> float:
+    """Goes round."""
+    total = start
+    for i in range(n):
+        total = total * k + i
+    return total
+
+
+RATE = 2.0
+COUNT = 0
+TABLE = np.array([1.0, 2.0, 3.0])
+
+
+def scaled(x: float) -> float:
+    total = 0.0
+    for _ in range(3):
+        total += x * RATE
+    return total
+
+
+def looked_up(i: int) -> float:
+    total = 0.0
+    for _ in range(2):
+        total += TABLE[i]
+    return total
+
+
+def helped(x: float) -> float:
+    total = 0.0
+    for _ in range(2):
+        total += helper(x)
+    return total
+
+
+def helper(x: float) -> float:
+    return x + 1
+
+
+def counting(x: float) -> float:
+    global COUNT
+    for _ in range(3):
+        COUNT += 1
+    return x
+
+
+def factorial(n: int) -> int:
+    return 1 if n < 2 else n * decorated_factorial(n - 1)
+
+
+decorated_factorial = up.function(factorial)
+
+
+@up.function
+def pickled(n: int) -> int:
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
+
+# ---- what it looks like
+
+
+def test_it_looks_like_the_plain_function() -> None:
+    f: Any = up.function(spiral)
+    assert (f.__name__, f.__qualname__, f.__doc__, f.__module__) == ("spiral", "spiral", "Goes round.", __name__)
+    assert inspect.signature(f) == inspect.signature(spiral)
+    assert f.__annotations__ == spiral.__annotations__
+    assert inspect.getsource(f) == inspect.getsource(spiral)
+    assert f.plain is spiral and f.__wrapped__ is spiral
+    assert f.__defaults__ == (0.5,) and f.__kwdefaults__ == {"start": 0.0}
+    assert inspect.isfunction(f) and f is not spiral
+    assert up.function(f) is f
+
+
+def test_arguments_are_python_s() -> None:
+    f: Any = up.function(spiral)
+    for args, keywords in [((3,), {}), ((3, 2.0), {"start": 1.0}), ((), {"n": 2, "k": 1}), ((2,), {"start": 3})]:
+        for _ in range(3):
+            assert f(*args, **keywords) == spiral(*args, **keywords)
+    for args, keywords in [((), {}), ((1, 2, 3), {}), ((1,), {"no": 2}), ((1,), {"n": 2})]:
+        with pytest.raises(TypeError) as expected:
+            spiral(*args, **keywords)
+        with pytest.raises(TypeError) as got:
+            f(*args, **keywords)
+        assert str(got.value) == str(expected.value)
+
+
+def test_positional_only_and_odd_names(eager: None) -> None:
+    @up.function
+    def f(a: float, /, _upshift0: float = 1.0, *, type: float = 2.0) -> float:
+        total = 0.0
+        for _ in range(3):
+            total += a + _upshift0 * type
+        return total
+
+    for i in range(8):
+        assert f(1.0 + i) == f.plain(1.0 + i)  # type: ignore[attr-defined]
+        assert f(1.0, 2.0, type=float(i)) == f.plain(1.0, 2.0, type=float(i))  # type: ignore[attr-defined]
+
+
+def test_methods(eager: None) -> None:
+    class Thing:
+        rate = 3
+
+        @up.function
+        def method(self, x: float) -> float:
+            return x * self.rate
+
+        @up.function
+        @staticmethod
+        def static(x: float) -> float:
+            return x + 1
+
+        @staticmethod
+        @up.function
+        def inner(x: float) -> float:
+            return x + 2
+
+        @up.function
+        @classmethod
+        def of_class(cls, x: float) -> float:
+            return x + cls.rate
+
+        @property
+        @up.function
+        def doubled(self) -> int:
+            return 2 * self.rate
+
+    class Child(Thing):
+        rate = 5
+
+        @up.function
+        def method(self, x: float) -> float:
+            return super().method(x) + 1
+
+    for _ in range(6):
+        thing = Thing()
+        assert (thing.method(2.0), thing.static(1.0), thing.inner(1.0), thing.of_class(1.0)) == (6.0, 2.0, 3.0, 4.0)
+        assert (thing.doubled, Thing.method(thing, 1.0), Child().method(1.0)) == (6, 3.0, 6.0)
+        assert Thing.static(1.0) == 2.0 and Thing.of_class(1.0) == 4.0 and Child.of_class(0.0) == 5.0
+    assert up.function(thing.method)(2.0) == 6.0
+    assert "Thing" in thing.method.explain().kinds[0].why
+
+
+def test_generators_and_coroutines() -> None:
+    @up.function
+    def numbers(n: int) -> Any:
+        yield from range(n)
+
+    @up.function
+    async def later(x: int) -> int:
+        await asyncio.sleep(0)
+        return x + 1
+
+    assert inspect.isgeneratorfunction(numbers) and inspect.iscoroutinefunction(later)
+    assert list(numbers(3)) == [0, 1, 2] and asyncio.run(later(1)) == 2
+    assert "generator" in numbers.explain().why and "coroutine" in later.explain().why  # type: ignore[attr-defined]
+
+
+def test_recursion_is_as_deep_as_ever() -> None:
+    assert decorated_factorial(400) == math.factorial(400)
+    assert decorated_factorial.__code__ is factorial.__code__
+
+    @up.function
+    def down(n: int) -> int:
+        return 0 if n == 0 else 1 + down(n - 1)
+
+    assert down(600) == 600
+    ways: dict[str, Any] = {}
+
+    @up.function
+    def by_table(n: int) -> int:
+        return 0 if n == 0 else 1 + ways["down"](n - 1)
+
+    ways["down"] = by_table
+    assert by_table(600) == 600
+
+
+def test_recursion_of_two(eager: None) -> None:
+    @up.function
+    def even(n: int) -> bool:
+        return True if n == 0 else odd(n - 1)
+
+    @up.function
+    def odd(n: int) -> bool:
+        return False if n == 0 else even(n - 1)
+
+    assert [even(i) for i in range(20)] == [i % 2 == 0 for i in range(20)]
+
+
+def test_other_callables() -> None:
+    assert up.function(len) is len
+    assert up.function(np.sin) is np.sin
+    with pytest.raises(TypeError, match="takes a function, not 3"):
+        up.function(3)  # type: ignore[type-var]
+    with pytest.raises(up.UpshiftError, match="no gear named 'warp'"):
+        up.function(spiral, gears="warp")
+
+
+def test_gears() -> None:
+    f: Any = up.function(gears="plain")(spiral)
+    assert f.__code__ is spiral.__code__ and "allowed" in f.explain().why
+    assert up.function(spiral, gears=("plain", "numba"), exact=True)(3) == spiral(3)
+
+
+def test_disabled() -> None:
+    with up.config(disable=True):
+        assert up.function(spiral) is spiral
+        assert up.function(gears="numba")(spiral) is spiral
+
+
+def test_pickling() -> None:
+    assert pickle.loads(pickle.dumps(pickled)) is pickled
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        assert list(pool.map(functions_table._inner, [1.0, 2.0])) == [2.5, 3.5]
+
+
+def test_tracebacks_show_the_user_s_code_only() -> None:
+    @up.function
+    def fails(x: int) -> float:
+        for _ in range(3):
+            x = 1 // x
+        return x
+
+    for _ in range(10):
+        with pytest.raises(ZeroDivisionError) as caught:
+            fails(0)
+        frames = traceback.extract_tb(caught.value.__traceback__)
+        assert frames[-1].line == "x = 1 // x"
+        ours = [frame.name for frame in frames if "upshift/function" in frame.filename]
+        assert set(ours) <= {"look", "_timed"}
+        assert caught.value.__context__ is None
+
+
+def test_a_debugger_sees_the_plain_function(eager: None) -> None:
+    f: Any = up.function(spiral)
+    for i in range(6):
+        f(i, 0.5)
+    assert f.explain().gear == "numba"
+    lines = 0
+
+    def trace(frame: Any, event: str, _: Any) -> Any:
+        nonlocal lines
+        lines += event == "line" and frame.f_code is spiral.__code__
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        for i in range(9):
+            f(i, 0.5)
+    finally:
+        sys.settrace(before)
+    assert lines > 0
+
+
+def test_a_decorated_closure_is_freed(eager: None) -> None:
+    def make(k: float) -> Any:
+        @up.function
+        def f(x: float) -> float:
+            for _ in range(3):
+                x = x * k
+            return x
+
+        for _ in range(8):
+            f(1.0)
+        return weakref.ref(f)
+
+    gone = make(2.0)
+    gc.collect()
+    assert gone() is None
+
+
+# ---- what it never does
+
+
+def test_an_impure_function_runs_once_per_call(eager: None) -> None:
+    f: Any = up.function(counting)
+    before = COUNT
+    for _ in range(20):
+        f(1.0)
+    assert COUNT - before == 60
+    assert "global name" in f.explain().why and "test_function.py" in f.explain().why
+
+
+@pytest.mark.parametrize("name", ["print", "random", "clock", "nonlocal", "captured"])
+def test_impurity_is_named(eager: None, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    import random
+    import time
+
+    seen: list[float] = []
+    count = 0
+
+    def prints(x: float) -> float:
+        for _ in range(2):
+            print(x)
+        return x
+
+    def draws(x: float) -> float:
+        for _ in range(2):
+            x += random.random()
+        return x
+
+    def clock(x: float) -> float:
+        for _ in range(2):
+            x += time.time()
+        return x
+
+    def outer(x: float) -> float:
+        nonlocal count
+        for _ in range(2):
+            count += 1
+        return x
+
+    def grows(x: float) -> float:
+        for _ in range(2):
+            seen.append(x)
+        return x
+
+    words = {"print": (prints, "prints"), "random": (draws, "random numbers"), "clock": (clock, "clock"),
+             "nonlocal": (outer, "function around it"), "captured": (grows, "")}  # fmt: skip
+    f, word = words[name]
+    decorated: Any = up.function(f)
+    for _ in range(8):
+        decorated(1.0)
+    explanation = decorated.explain()
+    assert explanation.gear == "plain" and word in str(explanation)
+    assert (len(capsys.readouterr().out.split()), count, len(seen)) == {
+        "print": (16, 0, 0), "nonlocal": (0, 16, 0), "captured": (0, 0, 16)}.get(name, (0, 0, 0))  # fmt: skip
+
+
+def test_wrong_machine_code_is_never_seen(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare = life.prepare_call
+
+    def wrong(*given: Any) -> Any:
+        made = prepare(*given)
+        return type(made)(lambda *args: made.run(*args) + 1.0, made.bind, made.result, made.written)
+
+    monkeypatch.setattr(life, "prepare_call", wrong)
+    f: Any = up.function(spiral)
+    with overheard() as said:
+        assert [f(i, 0.5) for i in range(9)] == [spiral(i, 0.5) for i in range(9)]
+    assert len(said) == 1 and "is not used" in said[0]
+    assert "not the plain function's" in f.explain().kinds[0].why
+
+
+def test_machine_code_that_becomes_wrong_is_found(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare, off = life.prepare_call, [0.0]
+
+    def drifting(*given: Any) -> Any:
+        made = prepare(*given)
+        return type(made)(lambda *args: made.run(*args) + off[0], made.bind, made.result, made.written)
+
+    monkeypatch.setattr(life, "prepare_call", drifting)
+    monkeypatch.setattr(life, "CHECKED_SHARE", math.inf)
+    f: Any = up.function(spiral)
+    for i in range(9):
+        f(i, 0.5)
+    assert f.explain().gear == "numba"
+    off[0] = 1.0
+    with overheard() as said:
+        for i in range(20):
+            f(i, 0.5)
+    assert said and f.explain().gear == "plain"
+
+
+# ---- captured things may change
+
+
+def test_captured_numbers_arrays_and_helpers_change(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules[__name__]
+    f, g, h = (up.function(one) for one in (scaled, looked_up, helped))
+    for i in range(40):
+        if i == 10:
+            monkeypatch.setattr(module, "RATE", 3.0)
+            TABLE[1] += 1.0
+        if i == 20:
+            monkeypatch.setattr(module, "RATE", 4)
+            monkeypatch.setattr(module, "TABLE", np.array([9.0, 8.0]))
+            monkeypatch.setattr(module, "helper", lambda x: x - 1)
+        if i == 30:
+            monkeypatch.setattr(module, "RATE", np.float64(0.1))
+            monkeypatch.setattr(module, "TABLE", [1, 2])
+        for one, other, x in ((f, scaled, 1.5), (g, looked_up, 1), (h, helped, 2.5)):
+            got, want = one(x), other(x)  # type: ignore[operator]
+            assert got == want and type(got) is type(want)
+
+
+def test_a_closure_changes(eager: None) -> None:
+    k = 1.0
+
+    @up.function
+    def f(x: float) -> float:
+        for _ in range(2):
+            x = x * k
+        return x
+
+    for i in range(20):
+        k = float(i)
+        assert f(2.0) == 2.0 * k * k
+    assert f.explain().gear == "numba"  # type: ignore[attr-defined]
+
+
+# ---- when it shifts
+
+
+def test_new_ints_and_new_lengths_compile_nothing(eager: None, compilations: list[Any]) -> None:
+    f, g = up.function(spiral), up.function(functions_table.summed_from_float)
+    for i in range(100):
+        assert f(i, 0.5) == spiral(i, 0.5)
+        assert g(np.arange(1.0, i + 2)) == functions_table.summed_from_float(np.arange(1.0, i + 2))
+    assert len(compilations) == 2
+
+
+def test_it_waits_until_compiling_pays(compilations: list[Any]) -> None:
+    f: Any = up.function(spiral)
+    for i in range(300):
+        f(i)
+    assert not compilations and f.explain().gear == "plain"
+    assert "until compiling pays" in f.explain().kinds[0].why
+    lot = next(iter(f.__upshift__.lots.values()))
+    lot.add(lot.price(), 10)
+    for i in range(600):
+        f(i)
+    assert len(compilations) == 1 and f.explain().gear == "numba"
+
+
+def test_few_instructions_become_the_plain_function_s_code(compilations: list[Any]) -> None:
+    @up.function
+    def add(a: Any, b: Any) -> Any:
+        return a + b
+
+    for _ in range(40):
+        add(1, 2)
+        add(np.ones(3), np.ones(3))
+    assert add.__code__ is add.plain.__code__ and not compilations  # type: ignore[attr-defined]
+    assert "stays plain for good" in add.explain().why  # type: ignore[attr-defined]
+
+
+def test_calls_that_machine_code_leaves_make_it_rest(eager: None) -> None:
+    f: Any = up.function(functions_table.factorial)
+    for _ in range(10):
+        f(10)
+    assert f.explain().gear == "numba"
+    for _ in range(40):
+        assert f(30) == math.factorial(30)
+    assert f.explain().gear == "plain" and "rests" in f.explain().kinds[0].why
+    for _ in range(400):
+        assert f(10) == math.factorial(10)
+    assert f.explain().gear == "numba"
+
+
+def test_numpy_s_error_state(eager: None) -> None:
+    f: Any = up.function(functions_table.dot)
+    a, b = np.array([1e-200, 1.0]), np.array([1e-200, 1.0])
+    for _ in range(6):
+        f(np.ones(2), np.ones(2))
+    assert f.explain().gear == "numba"
+    assert f(a, b) == 1.0
+    with np.errstate(under="raise"), pytest.raises(FloatingPointError):
+        f(a, b)
+    with np.errstate(all="ignore"):
+        assert f(np.array([np.inf]), np.array([0.0])) != 0.0
+
+
+def test_explanation(eager: None) -> None:
+    f: Any = up.function(functions_table.of_two_classes)
+    for _ in range(12):
+        f(1.0)
+        f("a") if False else f(2)
+    explanation = f.explain()
+    assert explanation.function == "of_two_classes" and explanation.gear == "numba" and explanation.calls > 0
+    assert {kind.arguments for kind in explanation.kinds} == {"float", "int"}
+    text = str(explanation)
+    assert "shifted: compiled in" in text and "per call" in text
+    strange: Any = up.function(functions_table.of_list)
+    strange([1.0])
+    assert "its argument xs is a list" in str(strange.explain())
+
+
+def test_map_sees_through(eager: None) -> None:
+    f: Any = up.function(scaled)
+    xs = np.linspace(-1, 1, 5000)
+    want = [scaled(x) for x in xs]
+    assert np.array_equal(up.map(f, xs), want)
+    assert up.explain(f, xs).function == "scaled"
+    assert not f.explain().kinds
+
+    def outer(x: float) -> float:
+        return f(x) + 1
+
+    assert np.array_equal(up.map(outer, xs, gear="numpy"), [w + 1 for w in want])
+    assert np.array_equal(up.map(outer, xs, gear="numba"), [w + 1 for w in want])
