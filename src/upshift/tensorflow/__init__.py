@@ -1,6 +1,7 @@
 """`import upshift.tensorflow as ut`: TensorFlow's words for mapping, with the loop's results, in the fastest gear."""
 
 from .datasets import map, map_dataset
+from .layer import MapLayer
 from .mapping import map_fn, vectorized_map
 
-__all__ = ["map_fn", "vectorized_map", "map_dataset", "map"]
+__all__ = ["MapLayer", "map_fn", "vectorized_map", "map_dataset", "map"]

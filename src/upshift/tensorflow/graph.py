@@ -57,8 +57,14 @@ def mapped(fn: Any, traced: Traced, elems: Any, options: Options = PLAIN) -> Any
 
 def vectorized(fn: Any, traced: Traced, elems: Any) -> Any:
     """`tf.vectorized_map`; ValueError where an operation would become a loop."""
+    elems = tf.nest.map_structure(_with_dense_gradients, elems)
     made = tf.vectorized_map(_of_results(fn, traced), elems, fallback_to_while_loop=False, warn=False)
     return tf.nest.map_structure(_with_shape, made, traced.signature)
+
+
+def _with_dense_gradients(column: Any) -> Any:
+    """Elements are gathered, whose gradients are slices; those of a reshape are whole, as in `tf.map_fn`."""
+    return tf.reshape(column, tf.shape(column)) if column.dtype.is_floating or column.dtype.is_complex else column
 
 
 def _with_shape(made: Any, spec: Any) -> Any:

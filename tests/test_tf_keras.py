@@ -1,0 +1,122 @@
+"""In: Keras layers that map. Out: a failure where they learn, save or load other than with TensorFlow's map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+tf = pytest.importorskip("tensorflow")
+keras = pytest.importorskip("keras")
+
+import upshift.tensorflow as ut  # noqa: E402
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(64, 6)).astype(np.float32)
+Y = (X.sum(axis=1, keepdims=True) + 0.5 * X[:, :1] ** 2).astype(np.float32)
+
+
+@keras.saving.register_keras_serializable(package="tests")
+def normalise(x: Any) -> Any:
+    return (x - tf.reduce_mean(x)) / (tf.math.reduce_std(x) + 1.0)
+
+
+class Mapped(keras.layers.Layer):
+    """A layer with weights whose call is a map."""
+
+    def __init__(self, mapper: Any, **keywords: Any) -> None:
+        super().__init__(**keywords)
+        self.mapper = mapper
+
+    def build(self, shape: Any) -> None:
+        self.w = self.add_weight(shape=(shape[-1], 4), initializer="glorot_uniform")
+
+    def call(self, x: Any) -> Any:
+        w = tf.convert_to_tensor(self.w)
+        signature = {} if self.mapper is ut.map_fn else {"fn_output_signature": tf.float32}
+        return self.mapper(lambda e: tf.tanh(tf.linalg.matvec(w, e, transpose_a=True)), x, **signature)
+
+    def compute_output_shape(self, shape: Any) -> Any:
+        return (shape[0], 4)
+
+
+def train(layer: Any, **options: Any) -> list[float]:
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([keras.Input((6,)), layer, keras.layers.Dense(1)])
+    model.compile(optimizer=keras.optimizers.SGD(0.05), loss="mse", **options)
+    return model.fit(X, Y, batch_size=20, epochs=3, shuffle=False, verbose=0).history["loss"]
+
+
+@pytest.mark.parametrize("options", [{}, {"run_eagerly": True}, {"jit_compile": True}], ids=str)
+def test_training_has_the_losses_of_map_fn(options: dict[str, Any]) -> None:
+    np.testing.assert_allclose(train(Mapped(ut.map_fn), **options), train(Mapped(tf.map_fn)), rtol=1e-4)
+
+
+def test_training_with_a_vectorized_map() -> None:
+    np.testing.assert_allclose(train(Mapped(ut_vectorized)), train(Mapped(tf.map_fn)), rtol=1e-4)
+
+
+def ut_vectorized(fn: Any, elems: Any, fn_output_signature: Any = None) -> Any:
+    return ut.vectorized_map(fn, elems)
+
+
+def test_a_map_layer_learns_as_a_lambda_layer_does() -> None:
+    by_hand = keras.layers.Lambda(lambda x: tf.map_fn(normalise, x), output_shape=(6,))
+    np.testing.assert_allclose(train(ut.MapLayer(normalise)), train(by_hand), rtol=1e-4)
+
+
+def test_a_map_layer_gives_what_the_loop_gives() -> None:
+    want = np.stack([normalise(x) for x in X])
+    np.testing.assert_allclose(ut.MapLayer(normalise)(X).numpy(), want, rtol=1e-5, atol=1e-6)
+
+
+def test_a_map_layer_knows_its_output() -> None:
+    inputs = keras.Input((6,))
+    made = ut.MapLayer(lambda x: {"sum": tf.reduce_sum(x), "twice": 2 * x})(inputs)
+    assert made["sum"].shape == (None,) and made["twice"].shape == (None, 6)
+
+
+def test_a_map_layer_is_saved_and_loaded(tmp_path: Any) -> None:
+    model = keras.Sequential([keras.Input((6,)), ut.MapLayer(normalise, name="each"), keras.layers.Dense(2)])
+    model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(again.predict(X, verbose=0), model.predict(X, verbose=0), rtol=1e-6)
+    assert again.get_layer("each").f is normalise
+
+
+def test_a_map_layer_is_exported(tmp_path: Any) -> None:
+    model = keras.Sequential([keras.Input((6,)), ut.MapLayer(normalise)])
+    model.export(tmp_path / "served", verbose=False)
+    served = tf.saved_model.load(tmp_path / "served").serve
+    np.testing.assert_allclose(served(X[:5]).numpy(), model(X[:5]).numpy(), rtol=1e-6, atol=1e-6)
+
+
+def test_a_layer_that_is_mapped_is_trained() -> None:
+    inner = keras.layers.Dense(3)
+    inner.build((None, 6))
+    layer = ut.MapLayer(inner_of(inner))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(X) ** 2)
+    want = 2 * X.T @ (X @ inner.kernel.numpy())
+    np.testing.assert_allclose(tape.gradient(loss, inner.kernel).numpy(), want, rtol=1e-4, atol=1e-3)
+
+
+def inner_of(layer: Any) -> Any:
+    return lambda e: layer(e[tf.newaxis])[0]
+
+
+def test_what_cannot_be_called_is_refused() -> None:
+    with pytest.raises(TypeError, match="callable"):
+        ut.MapLayer(3)
+
+
+def test_in_a_strategy() -> None:
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+    with strategy.scope():
+        v = tf.Variable(2.0)
+    xs = tf.range(5.0)
+    eager = strategy.run(lambda: ut.map_fn(lambda x: x * v + 1, xs))
+    graph = tf.function(lambda: strategy.run(lambda: ut.map_fn(lambda x: x * v + 1, xs)))()
+    np.testing.assert_allclose(eager.numpy(), 2 * np.arange(5) + 1)
+    np.testing.assert_allclose(graph.numpy(), 2 * np.arange(5) + 1)
