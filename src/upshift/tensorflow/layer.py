@@ -10,7 +10,7 @@ import tensorflow as tf
 from .mapping import map_fn
 
 
-@tf.keras.saving.register_keras_serializable(package="upshift")
+@tf.keras.utils.register_keras_serializable(package="upshift")
 class MapLayer(tf.keras.layers.Layer):  # type: ignore[misc]
     """`map_fn(f, batch)` as a layer.
 
@@ -37,9 +37,9 @@ class MapLayer(tf.keras.layers.Layer):  # type: ignore[misc]
     def get_config(self) -> dict[str, Any]:
         """What the layer is made of; the function by its registered name."""
         config: dict[str, Any] = super().get_config()
-        return config | {"f": tf.keras.saving.serialize_keras_object(self.f)}
+        return config | {"f": tf.keras.utils.serialize_keras_object(self.f)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> MapLayer:
         """The layer again."""
-        return cls(**{**config, "f": tf.keras.saving.deserialize_keras_object(config["f"])})
+        return cls(**{**config, "f": tf.keras.utils.deserialize_keras_object(config["f"])})
