@@ -183,6 +183,11 @@ def digits(n):
     return total
 
 
+@row(numpys(2), lambda rng: tuple(rng.choice([1e200, 1e-200, 1.0, -3.0], 2)), floats(2))
+def straight(a, b):
+    return a * b > 1.0, a - b
+
+
 @row(floats(1), numpys(1), ints((-5, 5)))
 def horner(x):
     value = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import gc
 import inspect
 import math
@@ -280,7 +281,7 @@ def test_tracebacks_show_the_user_s_code_only() -> None:
         frames = traceback.extract_tb(caught.value.__traceback__)
         assert frames[-1].line == "x = 1 // x"
         ours = [frame.name for frame in frames if "upshift/function" in frame.filename]
-        assert set(ours) <= {"look", "_timed"}
+        assert not ours
         assert caught.value.__context__ is None
 
 
@@ -386,7 +387,7 @@ def test_wrong_machine_code_is_never_seen(eager: None, monkeypatch: pytest.Monke
 
     def wrong(*given: Any) -> Any:
         made = prepare(*given)
-        return type(made)(lambda *args: made.run(*args) + 1.0, made.bind, made.result, made.written)
+        return dataclasses.replace(made, run=lambda *args: made.run(*args) + 1.0)
 
     monkeypatch.setattr(life, "prepare_call", wrong)
     f: Any = up.function(spiral)
@@ -401,7 +402,7 @@ def test_machine_code_that_becomes_wrong_is_found(eager: None, monkeypatch: pyte
 
     def drifting(*given: Any) -> Any:
         made = prepare(*given)
-        return type(made)(lambda *args: made.run(*args) + off[0], made.bind, made.result, made.written)
+        return dataclasses.replace(made, run=lambda *args: made.run(*args) + off[0])
 
     monkeypatch.setattr(life, "prepare_call", drifting)
     monkeypatch.setattr(life, "CHECKED_SHARE", math.inf)

@@ -8,6 +8,7 @@ in the user's globals: what the code needs are its constants.
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import inspect
 import itertools
@@ -18,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from ..gears.calls import Argument, ArrayOf, Call, Result
+from ..gears.calls import Argument, ArrayOf, Call, Result, class_of
+from ..trace.paths import Path
 
 INNER = "_upshift"
 """What the names begin with that the code uses besides the function's arguments, or that with more underscores."""
@@ -111,6 +113,7 @@ class _Writer:
         self.given = ", ".join(filter(None, [*slash, *own[len(first) :], star, *bare, *only, double]))
         self.passed = ", ".join(filter(None, [*own, star, *(f"{name}={name}" for name in only), double]))
         self.lines: list[str] = []
+        self.common: dict[int, str] = {}
 
     def named(self, value: Any) -> str:
         """A name for an object, from here on."""
@@ -119,47 +122,90 @@ class _Writer:
         self.lines.append(f"{name} = {name!r}")
         return name
 
+    def shared(self, value: Any) -> str:
+        """A name for an object, everywhere."""
+        name = self.common.get(id(value))
+        if name is None:
+            name = self.common[id(value)] = f"{self.inner}{len(self.objects)}"
+            self.objects[name] = value
+        return name
+
     def branch(self, fast: Fast) -> list[str]:
         """One kind: a look at the arguments, the call, and the way back to the plain function."""
         names, call = names_of(self.f), fast.call
-        checks = " and ".join(
-            check for name, kind in zip(names, fast.kind, strict=True) for check in self._checks(name, kind, fast)
-        )
-        checks = " and ".join(filter(None, [checks, *(f"{names[i]}.flags.writeable" for i in call.written)]))
-        lines, self.lines = self.lines, []
+        checks = [c for name, kind in zip(names, fast.kind, strict=True) for c in self._checks(name, kind, fast)]
+        checks += [f"{names[i]}.flags.writeable" for i in call.written]
         saved = {f"{self.inner}_was{i}": names[i] for i in call.written}
-        given, taken = list(names), []
-        if call.bind is not None:
-            taken = [f"{self.inner}_taken = {self.named(call.bind)}({self.named(self.f)})"]
-            given.append(f"*{self.inner}_taken")
-        taken += [f"{was} = {name}.copy()" for was, name in saved.items()]
-        finish = self._finished(f"{self.named(call.run)}({', '.join(given)})", call.result)
-        inside, self.lines = [*self.lines, *taken, *finish], []
-        left = self.named(fast.left)
-        after, self.lines = self.lines, []
+        self.lines = []
+        reads, stands, taken = self._captured(call)
+        run = f"{self.named(call.run)}({', '.join([*names, *taken])})"
+        finish = [*(f"{was} = {name}.copy()" for was, name in saved.items()), *self._finished(run, call.result)]
+        inside, self.lines = [*self.lines, *reads, *_under(stands, finish)], []
         restore = [f"if {was} is not None: {self.named(np.copyto)}({name}, {was})" for was, name in saved.items()]
         undo, self.lines = [*self.lines, *restore], []
+        left = self.named(fast.left)
+        after, self.lines = self.lines, []
         block = [
             *(f"{was} = None" for was in saved),
-            "try:",
-            *(f"    {line}" for line in inside),
-            "except Exception:",
-            *(f"    {line}" for line in undo or ["pass"]),
+            *_indented("try:", inside),
+            *_indented("except Exception:", undo or ["pass"]),
             *after,
             f"return {left}({self.passed})",
         ]
-        return [*lines, f"if {checks or True}:", *(f"    {line}" for line in block)]
+        return _under(checks, block)
 
     def _checks(self, name: str, kind: Argument, fast: Fast) -> list[str]:
-        type_of = self.named(type)
         if isinstance(kind, ArrayOf):
-            array, dtype = self.named(np.ndarray), self.named(kind.dtype)
-            checks = [f"{type_of}({name}) is {array}", f"{name}.ndim == {kind.ndim}", f"{name}.dtype is {dtype}"]
+            checks = self._checks_of_array(name, kind.dtype, kind.ndim)
             return [*checks, f"{name}.flags.c_contiguous is {kind.contiguous}"] if fast.looks_at_gaps else checks
+        is_of = f"{self.shared(type)}({name}) is {self.shared(tuple if isinstance(kind, tuple) else kind)}"
         if isinstance(kind, tuple):
-            checks = [f"{type_of}({name}) is {self.named(tuple)}", f"{self.named(len)}({name}) == {len(kind)}"]
-            return checks + [c for i, part in enumerate(kind) for c in self._checks(f"{name}[{i}]", part, fast)]
-        return [f"{type_of}({name}) is {self.named(kind)}"]
+            parts = [c for i, part in enumerate(kind) for c in self._checks(f"{name}[{i}]", part, fast)]
+            return [is_of, f"{self.shared(len)}({name}) == {len(kind)}", *parts]
+        return [is_of]
+
+    def _checks_of_array(self, name: str, dtype: Any, ndim: int) -> list[str]:
+        is_array = f"{self.shared(type)}({name}) is {self.shared(np.ndarray)}"
+        return [is_array, f"{name}.ndim == {ndim}", f"{name}.dtype is {self.shared(dtype)}"]
+
+    def _captured(self, call: Call) -> tuple[list[str], list[str], list[str]]:
+        """What the function captured: how it is read, what must hold, and what the call is given of it.
+
+        Global names are read by their names, as the function itself does, which costs next to nothing.
+        """
+        reads, stands, taken = [], [], []
+        for i, capture in enumerate(call.standing):
+            text, name = self._path(capture.path), f"{self.inner}_taken{i}"
+            if text is None or capture.mode not in ("same", "code", "input", "array"):
+                bound = f"{self.named(call.bind)}({self.named(self.f)})"
+                return [f"{self.inner}_taken = {bound}"], [], [f"*{self.inner}_taken"]
+            if capture.mode in ("same", "code"):
+                found = f"{text}.__code__" if capture.mode == "code" else text
+                stands.append(f"{found} is {self.named(capture.expected)}")
+                continue
+            reads.append(f"{name} = {text}")
+            taken.append(name)
+            if capture.mode == "array":
+                stands += self._checks_of_array(name, *capture.expected)
+            else:
+                stands.append(f"{self.shared(type)}({name}) is {self.shared(class_of(capture.expected))}")
+        return reads, stands, taken
+
+    def _path(self, path: Path) -> str | None:
+        """An expression for what a path from the function leads to."""
+        text = ""
+        for way, key in path[1:]:
+            if not text and way in ("global", "global?"):
+                text = key
+                continue
+            text = text or self.named(self.f)
+            if way == "global?":
+                text = f"{text}.__globals__.get({key!r}, {self.named(vars(builtins))}.get({key!r}))"
+            elif way in _WAYS:
+                text = _WAYS[way].format(text, key)
+            else:
+                return None
+        return text
 
     def _finished(self, run: str, result: Result) -> list[str]:
         """The result, with NumPy's classes where they belong."""
@@ -180,7 +226,8 @@ class _Writer:
 
     def code(self, body: list[str], look: Callable[..., Any], go: Iterator[bool]) -> types.CodeType:
         """The body for all calls but one in so many, which is looked at."""
-        lines, self.lines = [*self.lines, *body], []
+        lines = [*(f"{name} = {name!r}" for name in self.common.values()), *self.lines, *body]
+        self.lines = []
         ticks, looked = self.named(go), self.named(look)
         source = [
             f"def {self.inner}({self.given}):",
@@ -202,6 +249,18 @@ class _Writer:
         return code.replace(co_consts=constants, co_name=own.co_name, co_qualname=own.co_qualname,
                             co_filename=own.co_filename, co_firstlineno=own.co_firstlineno,
                             co_freevars=own.co_freevars)  # fmt: skip
+
+
+_WAYS = {"global": "{0}.__globals__[{1!r}]", "cell": "{0}.__closure__[{1}].cell_contents", "attr": "{0}.{1}"}
+
+
+def _indented(head: str, lines: Sequence[str]) -> list[str]:
+    return [head, *(f"    {line}" for line in lines)]
+
+
+def _under(checks: Sequence[str], lines: list[str]) -> list[str]:
+    """Lines that are run where all checks hold."""
+    return _indented(f"if {' and '.join(checks)}:", lines) if checks else lines
 
 
 @functools.lru_cache(maxsize=256)

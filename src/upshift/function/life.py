@@ -104,6 +104,13 @@ class Life:
 
     def look(self, *args: Any, **keywords: Any) -> Any:
         """One call of those that go by, with an eye on its arguments and the clock."""
+        try:
+            return self._look(args, keywords)
+        except BaseException as error:
+            _hide_us(error)
+            raise
+
+    def _look(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         values = (*args, *map(keywords.__getitem__, self.names[len(self.names) - self.only :])) if self.only else args
         lot = self._lot(values)
         self.looks += 1
@@ -275,11 +282,18 @@ class Life:
 
     def left(self, lot: Lot, *args: Any, **keywords: Any) -> Any:
         """A call that machine code left: the plain function's, with its errors and warnings."""
+        try:
+            return self._left(lot, args, keywords)
+        except BaseException as error:
+            _hide_us(error)
+            raise
+
+    def _left(self, lot: Lot, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         values = (*args, *map(keywords.__getitem__, self.names[len(self.names) - self.only :])) if self.only else args
         if self._lot(values) is lot:
             self._count_left(lot)
             return self.plain(*args, **keywords)
-        return self.look(*args, **keywords)
+        return self._look(args, keywords)
 
     def _count_left(self, lot: Lot) -> None:
         lot.left += 1
@@ -302,6 +316,14 @@ class Life:
     def _note(self, lot: Lot) -> None:
         if lot.noted:
             NOTEBOOK.write(lot.noted, note_of(lot))
+
+
+def _hide_us(error: BaseException) -> None:
+    """A traceback is the user's: it begins where the plain function does."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    error.__traceback__ = trace
 
 
 def _has_arrays(kind: Any) -> bool:

@@ -12,7 +12,7 @@ from ..gears.calls import Argument, Call, Result, is_strange, name_of
 from ..plan.calibration import calibration
 from ..plan.choice import COMPILE, IMPORT, LOAD
 
-SMALLEST = 0.7e-6
+SMALLEST = 0.35e-6
 """Seconds of a plain call below which machine code, which has to be called as well, gives nothing."""
 AT_STAKE = 0.1
 """Seconds of plain calls below which machine code is not worth a thought."""

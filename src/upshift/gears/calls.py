@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.kinds import kind_of
+from ..columns.kinds import Kind, kind_of
+from ..trace.paths import Capture
 from .express import Binder
 
 NUMBERS = (bool, int, float, complex, np.bool_, np.int64, np.float64, np.complex128)
 """Classes on which machine code means what Python and NumPy mean."""
 _NUMBERS = frozenset(NUMBERS)
+_NAMES = ("bool", "int", "float", "complex")
 _WIDE = frozenset(map(np.dtype, (np.bool_, np.int64, np.float64, np.complex128)))
 MOST_PARTS = 16
 """Items of a tuple; longer ones make code that takes long to compile."""
@@ -73,6 +75,11 @@ def argument_of(value: Any) -> Argument:
     return Strange(cls)
 
 
+def class_of(kind: Kind) -> type:
+    """The class of a kind of numbers."""
+    return NUMBERS[_NAMES.index(kind.name)] if kind.python else kind.dtype.type
+
+
 def is_strange(argument: Argument) -> bool:
     """Whether no machine code takes such an argument."""
     return any(map(is_strange, argument)) if isinstance(argument, tuple) else isinstance(argument, Strange)
@@ -114,5 +121,7 @@ class Call:
     """`bind(f)`: what the function captured, or MISS where the code does not stand on it any more; None: nothing."""
     result: Result
     """Numbers come as Python's; where a class of NumPy's stands here, they are to be made that."""
+    standing: Sequence[Capture]
+    """What the function captured when it was compiled: what the code stands on, and its inputs in order."""
     written: Sequence[int]
     """Positions of arrays that the function may write to."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import platform
 import types as pytypes
 import warnings
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from llvmlite import ir as llvm_ir
 from numba import from_dtype, njit
 from numba.core import cgutils, errors, types
 
-from ..calls import NUMBERS, Argument, ArrayOf, Call, Result
+from ..calls import NUMBERS, Argument, ArrayOf, Call, Result, class_of
 from ..express import binder_of
 from ..ran import NotCompiled
 from . import flags
@@ -74,7 +75,8 @@ def _compile(unit: Unit, build: Build, arguments: Sequence[Argument], wanted: Re
         build.watch = watch.look
         dispatcher = dispatcher_of(unit, build)
         dispatcher.compile((*own, *captured))
-        space = {"__name__": __name__, "inner": dispatcher, "packed": packed, "clear": clear, "check": check}
+        inner = _kept_apart(dispatcher.overloads[*own, *captured]) if near_numpy else dispatcher
+        space = {"__name__": __name__, "inner": inner, "packed": packed, "clear": clear, "check": check}
         exec(compile(_source(arguments, len(bound), near_numpy), "<upshift call>", "exec"), space)
         given = (*(_type_of(argument, "A") for argument in arguments), *captured)
         entry = njit([given], nogil=free)(space["entry"])
@@ -82,9 +84,9 @@ def _compile(unit: Unit, build: Build, arguments: Sequence[Argument], wanted: Re
 
     text = f"call\n{text_of(unit)}\n{arguments}\n{[capture.path for capture in bound]}\n{wanted}\n{free}\n{near_numpy}"
     run, (result, written) = kept(text, make)
-    standing = [*unit.built_in, *bound]
+    standing = [*unit.built_in, *bound]  # the first is the function itself
     bind = binder_of(standing) if len(standing) > 1 else None
-    return Call(run, bind, result, written)
+    return Call(run, bind, result, standing[1:], written)
 
 
 class _Watch:
@@ -152,8 +154,7 @@ def _sort_of(argument: Argument) -> Sort:
 def _sort_of_captured(capture: Any) -> Sort:
     if capture.mode == "array":
         return sort_of_type(type_of_capture(capture))
-    cls = {"bool": bool, "int": int, "float": float, "complex": complex}.get(capture.expected.name)
-    return frozenset((NUMBERS.index(cls or capture.expected.dtype.type),))
+    return frozenset((NUMBERS.index(class_of(capture.expected)),))
 
 
 def _is_near_numpy(arguments: Sequence[Argument], unit: Unit) -> bool:
@@ -191,6 +192,26 @@ def _source(arguments: Sequence[Argument], captured: int, near_numpy: bool) -> s
 # ---- intrinsics
 
 
+def _kept_apart(made: Any) -> Any:
+    """A call that is not inlined: else its arithmetic might be moved past the look at the flags that it raises."""
+
+    def check(typing: Any, *args: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+            context.active_code_library.add_linking_library(made.library)
+            fn = context.declare_function(builder.module, made.fndesc)
+            returned, given = made.signature.return_type, made.signature.args
+            status, value = context.call_conv.call_function(builder, fn, returned, given, values, ("noinline",))
+            with builder.if_then(status.is_error, likely=False):
+                context.call_conv.return_status_propagate(builder, status)
+            return value
+
+        return made.signature.return_type(*args), generate
+
+    count = len(made.signature.args)
+    names = ", ".join(f"a{i}" for i in range(count))
+    return stand_in(eval(f"lambda typing{', ' if names else ''}{names}: check(typing, {names})", {"check": check}))
+
+
 def _packed(typing: Any, array: Any) -> Any:
     """The same array, known to lie without gaps."""
 
@@ -210,7 +231,12 @@ def _packed(typing: Any, array: Any) -> Any:
 
 def _clear(typing: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        _flags(builder, "upshift_feclearexcept", 31)
+        if _HAS_WORD:
+            word = _word(builder)
+            builder.store(builder.and_(builder.load(word), llvm_ir.Constant(_NUMBER, ~0x3F & 0xFFFFFFFF)), word)
+            _by_word(builder, "ldmxcsr", word)
+        else:
+            _by_c(builder, "upshift_feclearexcept", 31)
         return context.get_dummy_value()
 
     return types.none(), generate
@@ -220,17 +246,39 @@ def _check(typing: Any) -> Any:
     """NumPy would have warned, perhaps: it is the plain function's to say so."""
 
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        raised = _flags(builder, "upshift_fetestexcept", flags.all_of_them())
-        leave(context, builder, builder.icmp_signed("!=", raised, llvm_ir.Constant(raised.type, 0)))
+        mask = flags.all_of_them()
+        if _HAS_WORD:
+            raised = builder.and_(builder.load(_word(builder)), llvm_ir.Constant(_NUMBER, mask))
+        else:
+            raised = _by_c(builder, "upshift_fetestexcept", mask)
+        leave(context, builder, builder.icmp_signed("!=", raised, llvm_ir.Constant(_NUMBER, 0)))
         return context.get_dummy_value()
 
     return types.none(), generate
 
 
-def _flags(builder: Any, name: str, mask: int) -> Any:
-    number = llvm_ir.IntType(32)
-    fn = cgutils.get_or_insert_function(builder.module, llvm_ir.FunctionType(number, [number]), name)
-    return builder.call(fn, [llvm_ir.Constant(number, mask)])
+_NUMBER = llvm_ir.IntType(32)
+_HAS_WORD = platform.machine() in ("x86_64", "AMD64")
+"""Whether the flags are a word that one instruction reads, which is much faster than asking C."""
+
+
+def _word(builder: Any) -> Any:
+    """Where the processor's word of flags was put."""
+    word = cgutils.alloca_once(builder, _NUMBER)
+    _by_word(builder, "stmxcsr", word)
+    return word
+
+
+def _by_word(builder: Any, name: str, word: Any) -> None:
+    pointer = llvm_ir.IntType(8).as_pointer()
+    kind = llvm_ir.FunctionType(llvm_ir.VoidType(), [pointer])
+    fn = cgutils.get_or_insert_function(builder.module, kind, f"llvm.x86.sse.{name}")
+    builder.call(fn, [builder.bitcast(word, pointer)])
+
+
+def _by_c(builder: Any, name: str, mask: int) -> Any:
+    fn = cgutils.get_or_insert_function(builder.module, llvm_ir.FunctionType(_NUMBER, [_NUMBER]), name)
+    return builder.call(fn, [llvm_ir.Constant(_NUMBER, mask)])
 
 
 packed, clear, check = stand_in(_packed), stand_in(_clear), stand_in(_check)
