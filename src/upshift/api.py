@@ -26,7 +26,7 @@ from .plan.batch import batch
 from .plan.explanation import Explanation
 from .plan.explanation import explain as explain_job
 from .plan.memory import MANY_SECONDS, MEMORY, QUICK_SECONDS, RENTED_SECONDS, Known, key_of, quick_key
-from .plan.shift import run_best, run_in
+from .plan.shift import run_best, run_in, run_rest
 from .plan.whole import stacked
 from .trace.paths import plain_of
 from .verify import check_columns, differ
@@ -71,8 +71,8 @@ def map(
     if gear is None and on_error == "raise" and not shared and not exact and xs:
         known = _glance(f, xs)
         if known is None:
-            if _is_tiny(f, xs):
-                return stack(run_plain(f, xs))
+            if _is_small(f, xs):
+                return stack(run_plain(f, xs)) if len(xs[0]) <= TINY else _first(f, xs)
         else:
             n = len(xs[0])
             if n <= known.quick:
@@ -160,13 +160,17 @@ def _glance(f: Any, xs: tuple[Any, ...]) -> Known | None:
 
 TINY = 16
 """Up to so many elements are the loop's, whatever the function, and teach nothing."""
+SMALL = 2048
+"""Up to so many, a new function that turns out to be quick is the loop's."""
+FIRST = 8
+"""Elements, at least, that tell how quick a new function is."""
 
 
-def _is_tiny(f: Any, xs: tuple[Any, ...]) -> bool:
-    """Whether this is a plain function on a few numbers or objects, which no gear could run faster."""
+def _is_small(f: Any, xs: tuple[Any, ...]) -> bool:
+    """Whether this is a plain function on a few numbers or objects."""
     try:
         n = len(xs[0])
-        if not 0 < n <= TINY or type(f) is not types.FunctionType:
+        if not 0 < n <= SMALL or type(f) is not types.FunctionType:
             return False
         for x in xs:
             if type(x) not in _PLAIN_COLUMNS or len(x) != n:
@@ -176,6 +180,25 @@ def _is_tiny(f: Any, xs: tuple[Any, ...]) -> bool:
     except TypeError:
         return False
     return True
+
+
+def _first(f: Any, xs: tuple[Any, ...]) -> Any:
+    """A small batch of a new function: the loop, where the first elements are quick."""
+    results = run_plain(f, [x[:1] for x in xs])  # which is slower than all others
+    n = len(xs[0])
+    few = max(n // 32, FIRST)
+    began = time.perf_counter()
+    results += run_plain(f, [x[1:few] for x in xs], offset=1)
+    seconds = time.perf_counter() - began
+    known = MEMORY.recall(*key_of(f, xs, {}), xs)
+    known.costs.add_loop(few - 1, seconds)
+    if seconds * n > 3 * few * RENTED_SECONDS:
+        return run_rest(make_job(f, xs, {}, False), known, results)
+    began = time.perf_counter()
+    results += run_plain(f, [x[few:] for x in xs], offset=few)
+    known.costs.add_loop(n - few, time.perf_counter() - began)
+    known.set_quick()
+    return stack(results)
 
 
 def _quick(f: Any, xs: tuple[Any, ...], known: Known) -> Any:

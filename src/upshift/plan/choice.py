@@ -1,7 +1,7 @@
 """What is known of a function in; whether machine code pays out: now, for the rest of a call, or not yet.
 
-The ski-rental rule. Compiling costs some tenths of a second. It is done where what is left of this call plainly pays
-for it, or where the lower gears have already cost as much more than machine code as the compilation will.
+The ski-rental rule. Compiling costs some tenths of a second. It is done where what lower gears have already cost more
+than machine code, and what is left of this call plainly saves, pay for it together.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COMPILE = 0.4
 GAIN = 60.0
 """How much faster than the loop the function itself is expected to be as machine code."""
 PLAINLY = 1.5
-"""A compilation pays at once where it saves so many times what it costs."""
+"""What a call is expected to save counts for so much less than what was lost already: it is only expected."""
 SWIFT = 6e-6
 """Seconds that a call of machine code takes before the first element."""
 LEAST = 0.25
@@ -106,7 +106,7 @@ def compiling_pays(n: int, lower: float, function: Function) -> bool:
     if gain < LEAST * lower:
         return False
     setup = compile_seconds(function)
-    return gain > PLAINLY * setup or (function.regret >= setup and gain > 0)
+    return gain > 0 and function.regret + gain / PLAINLY >= setup
 
 
 def review_after(function: Function) -> float:

@@ -198,7 +198,8 @@ class Known:
         lines = [line for line in (costs.batched, costs.machine) if line.seen]
         if self.swift is not None and not costs.machine.seen:
             lines = []  # nobody knows yet how fast it is
-        renting = not lines and costs.loop_spent - costs.invested < self.setup
+        rented = costs.loop_spent - costs.invested
+        renting = not lines and (rented < SETUP or rented < self.setup)
         by_time = int((RENTED_SECONDS if renting else QUICK_SECONDS) / rate)
         self.quick = max(by_time, min(costs.loop_below(line) for line in lines)) if lines else by_time
 

@@ -77,6 +77,16 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
     return result
 
 
+def run_rest(job: Job, known: Known, results: list[Any]) -> Any:
+    """The job in the gear that is expected to be fastest, where the loop has run its first elements."""
+    climb = Climb(job, known, "raise")
+    climb.looped.append((slice(0, len(results)), results))
+    climb.done = len(results)
+    result = climb.run()
+    known.set_quick()
+    return result
+
+
 def _by_batch(job: Job, known: Known, on_error: OnError) -> Any:
     """The whole job by a tree that is known."""
     began = time.perf_counter()
@@ -160,7 +170,8 @@ class Climb:
             gear = None if enough or self.done <= FEW else self._higher(left)
             if gear is not None:
                 return gear
-            block = left if enough else max(self.done, int(20e-6 / max(costs.loop_rate, 1e-9)))
+            until = max(20e-6, self.known.setup - costs.loop_spent)  # before that nothing changes
+            block = left if enough else max(self.done, int(until / max(costs.loop_rate, 1e-9)))
             if block * costs.loop_rate > WORTH_A_THOUGHT:
                 block = max(int(WORTH_A_THOUGHT / costs.loop_rate), 1)
             self._loop(block)
