@@ -3,5 +3,18 @@
 from .datasets import map, map_dataset
 from .layer import MapLayer
 from .mapping import map_fn, vectorized_map
+from .native import native_form
+from .numpy_function import numpy_function, py_function
+from .value import NotNative
 
-__all__ = ["MapLayer", "map_fn", "vectorized_map", "map_dataset", "map"]
+__all__ = [
+    "MapLayer",
+    "map_fn",
+    "vectorized_map",
+    "map_dataset",
+    "map",
+    "numpy_function",
+    "py_function",
+    "native_form",
+    "NotNative",
+]

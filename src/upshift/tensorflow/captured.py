@@ -104,7 +104,8 @@ class _Painter:
                 continue
             if first and isinstance(found[name], tf.Tensor) and hasattr(found[name], "_numpy"):
                 lifted.append(i)
-                self.token("tensor", found[name].dtype, tuple(found[name].shape))
+                tensor = found.pop(name)
+                self.token("tensor", tensor.dtype, tuple(tensor.shape))
         self.portrait.lifted = Lifted(tuple(lifted)) if lifted else self.portrait.lifted
         return found
 

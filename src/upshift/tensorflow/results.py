@@ -12,6 +12,10 @@ NUMBERS = (bool, int, float, complex)
 """Python's own: they take on the dtype of what they stand beside, as everywhere in TensorFlow."""
 
 
+class WrongSignature(TypeError):
+    """The function gives something else than `fn_output_signature` says."""
+
+
 def specs_of(signature: Any) -> Any:
     """A nest of dtypes and specs, as `fn_output_signature` may be, as a nest of specs."""
     return tf.nest.map_structure(lambda d: d if isinstance(d, tf.TypeSpec) else tf.TensorSpec(None, d), signature)
@@ -55,7 +59,7 @@ def as_result(value: Any, column: Any, spec: Any = None) -> Any:
 
 def _check(dtype: Any, spec: Any) -> None:
     if spec is not None and dtype != spec.dtype:
-        raise TypeError(
+        raise WrongSignature(
             f"the function gives {dtype.name}, fn_output_signature says {spec.dtype.name}: "
             f"say tf.{dtype.name}, or cast in the function"
         )

@@ -171,6 +171,8 @@ def trace_element(call: Call, lifted: Lifted = NOTHING_LIFTED, decides: bool = T
     captured = [tf.type_spec_from_value(value) for value in lifted.values(call.fn)]
     try:
         concrete = tf.function(one, autograph=False).get_concrete_function(*call.specs, *captured)
+    except results.WrongSignature as error:
+        raise TypeError(str(error)) from None  # AutoGraph keeps the class of built-in errors only
     except Exception as error:  # the loop decides what the function does: this was only an attempt
         return f"{type(error).__name__}: {_first_line(error)}"
     outs = concrete.structured_outputs
