@@ -1,6 +1,7 @@
 """`import upshift.tensorflow as ut`: TensorFlow's words for mapping, with the loop's results, in the fastest gear."""
 
 from .datasets import map, map_dataset
+from .explain import explain
 from .layer import MapLayer
 from .mapping import map_fn, vectorized_map
 from .native import native_form
@@ -9,6 +10,7 @@ from .value import NotNative
 
 __all__ = [
     "MapLayer",
+    "explain",
     "map_fn",
     "vectorized_map",
     "map_dataset",

@@ -39,9 +39,21 @@ class Portrait:
         """Whether a graph made for one is right for the other."""
         return self.tokens == other.tokens and all(map(_same_array, self.arrays, other.arrays))
 
+    def differs_from(self, other: Portrait) -> str:
+        """What has changed, in words."""
+        for mine, theirs in zip(self.tokens, other.tokens, strict=False):
+            if mine != theirs:
+                return f"a captured value changed from {_shown(theirs)} to {_shown(mine)}"
+        return "a captured array changed" if len(self.tokens) == len(other.tokens) else "it captures other things"
+
     def kept_for_good(self) -> Portrait:
         """The same with arrays of its own, since the user may write into theirs."""
         return replace(self, arrays=[array.copy() for array in self.arrays])
+
+
+def _shown(token: Any) -> str:
+    plain = isinstance(token, tuple) and len(token) == 2 and isinstance(token[1], str)
+    return token[1][:60] if plain else "another object"
 
 
 def _same_array(a: Any, b: Any) -> bool:

@@ -48,6 +48,8 @@ class Known:
     spent: float = 0.0
     """Seconds since something was last made."""
     calls: int = 0
+    why: str = "first"
+    """Why there is no graph yet that could be used."""
     traces: list[str] = field(default_factory=list)
     """Why each graph was made."""
     made_in: dict[str, float] = field(default_factory=dict)
@@ -84,7 +86,7 @@ class Known:
         made: Way | str
         if self.traced is None:
             self.traced = trace_element(call, self.portrait.lifted, self.portrait.decides)
-            self.traces.append("its first graph" if len(self.traces) < 1 else "another")
+            self.traces.append(self.why)
             self.refuse_by_trace()
         if isinstance(self.traced, str):
             made = self.traced
@@ -149,13 +151,19 @@ def run_in(name: str, call: Call) -> Any:
     if name == "loop":
         return run_loop(call)
     known = fresh(call, with_operations=False)
+    way = made_in(name, call, known)
+    assert isinstance(known.traced, Traced)
+    return known.traced.pack(way.over(call))
+
+
+def made_in(name: str, call: Call, known: Known) -> Way:
+    """A way, made and compared with the loop; GearRefused, with the reason, where it is none."""
     if known.portrait.acts:
         raise GearRefused(Refusal(name, known.portrait.acts))
     way = known.make(name, call) if name in known.candidates else None
-    made = None if way is None else _try(way, call, known)
-    if made is None:
+    if way is None or _try(way, call, known) is None:
         raise GearRefused(Refusal(name, known.refusals.get(name, "elements or results are ragged or sparse")))
-    return made
+    return way
 
 
 def _first_few(call: Call, known: Known) -> list[Any]:
@@ -246,8 +254,8 @@ class Memory:
             for known in variants:
                 if known.portrait.agrees(portrait):
                     return known
-            reasons = [f"what it captured changed ({len(variants)} other kinds are kept)"] if variants else []
-            known = Known(portrait.kept_for_good(), candidates, traces=reasons)
+            known = Known(portrait.kept_for_good(), candidates)
+            known.why = portrait.differs_from(variants[0].portrait) if variants else known.why
             variants.insert(0, known)
             del variants[MOST_VARIANTS:]
             return known
@@ -260,6 +268,11 @@ def recall(call: Call, with_operations: bool) -> Known:
     """What is known of a call like this."""
     key = key_of(call, with_operations)
     return MEMORY.recall(key, _portrait(call), _candidates(call, with_operations))
+
+
+def variants_of(call: Call) -> list[Known]:
+    """What is known of calls like this, whatever the function captured."""
+    return MEMORY.kinds.get(key_of(call, with_operations=False), [])
 
 
 def fresh(call: Call, with_operations: bool) -> Known:

@@ -1,0 +1,187 @@
+"""A function and elements in; which way runs them, what each costs, why one refuses, and what to do about it, out."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.framework import kernels
+from tensorflow.python.ops.parallel_for import pfor
+
+from ..errors import GearRefused, Refusal
+from ..plan.explanation import Explanation
+from . import plan
+from .call import Call, make_call
+from .captured import portray
+from .eager import call_each
+from .graph import why_not_vectorized
+from .kinds import CONTROL
+from .mapping import as_written
+from .trace import Traced, trace_element
+
+WAYS = ("numpy", "vectorized", "map")
+REMEDIES = (
+    ("Random", "draw the numbers of all elements outside, and map over them as another part of elems"),
+    ("Resize", "tf.image.resize takes a whole batch: call it outside the map"),
+    ("String", "operations on strings take whole tensors: call them outside the map"),
+    ("Regex", "operations on strings take whole tensors: call them outside the map"),
+    ("TensorList", "replace the TensorArray by tf.stack of a list, or by indexing"),
+    ("Crop", "tf.image.crop_and_resize takes the boxes of a whole batch: call it outside the map"),
+    ("Decode", "it works on one element at a time: use map_dataset, which runs it on threads"),
+    ("PyFunc", "use NumPy in the function itself: map_fn runs that, too"),
+    ("Assert", "check the whole batch outside the map"),
+    ("Assign", "return the value, and assign the reduced result outside the map"),
+    ("Print", "print the whole result outside the map"),
+)
+_PASSED = frozenset("Const Placeholder NoOp Identity IdentityN".split())
+_LIBRARIES = (os.path.dirname(tf.__file__), os.path.dirname(os.path.dirname(__file__)))
+
+
+@as_written
+def explain(fn: Callable[..., Any], elems: Any, fn_output_signature: Any = None) -> Explanation:
+    """Which way `map_fn` runs `fn` over `elems`, and why: as text, and in fields.
+
+    >>> import tensorflow as tf, upshift.tensorflow as ut
+    >>> explanation = ut.explain(lambda s: tf.strings.upper(s), tf.constant(["a", "b"]))
+    >>> explanation.refusals["vectorized"].remedy
+    'operations on strings take whole tensors: call them outside the map'
+
+    Nothing is run that does more than compute: of such functions only the reasons are told, and no times.
+    """
+    call = make_call(fn, elems, fn_output_signature)
+    name = getattr(fn, "__qualname__", None) or type(fn).__name__
+    told = Explanation(name, call.n or 0, _elements(call), "loop")
+    if not call.is_concrete:
+        told.notes.append("elements are known only when the graph runs: operations of TensorFlow are emitted")
+    known = plan.recall(call, with_operations=False) if call.is_concrete else None
+    portrait = portray(fn) if known is None else known.portrait
+    traced = trace_element(call, portrait.lifted, portrait.decides)
+    if isinstance(traced, str) or portrait.acts or traced.acts:
+        _refuse_all(told, portrait.acts, traced)
+    elif known is not None and call.n:
+        _measure(told, call)
+    if isinstance(traced, Traced):
+        _note_fallbacks(told, traced)
+        _note_devices(told, traced)
+        if known is None:
+            told.gear = "map" if why_not_vectorized(traced, proven=True) else "vectorized"
+    if known is not None:
+        _note_graphs(told, known, plan.variants_of(call))
+    return told
+
+
+def _elements(call: Call) -> str:
+    return ", ".join(f"{spec.dtype.name}{list(spec.shape)}" for spec in call.specs)
+
+
+def _refuse_all(told: Explanation, acts: str, traced: Traced | str) -> None:
+    reason = acts or (traced if isinstance(traced, str) else f"{traced.acts} does more than compute")
+    where = place_of(traced, traced.acts) if isinstance(traced, Traced) and traced.acts else ""
+    remedy = remedy_for(traced.acts) if isinstance(traced, Traced) and traced.acts else ""
+    for way in WAYS:
+        told.refusals[way] = Refusal(way, reason, where, remedy)
+    told.notes.append("every element is run by the function itself, in order")
+
+
+def _measure(told: Explanation, call: Call) -> None:
+    """Every way is made, checked and timed."""
+    known = plan.fresh(call, with_operations=False)
+    call_each(call, 0, 1)  # the first is not like the next
+    began = time.perf_counter()
+    few = min(call.n or 1, 20)
+    call_each(call, 0, few)
+    told.seconds["loop"] = (time.perf_counter() - began) / few * (call.n or 1)
+    for way in WAYS:
+        try:
+            made = plan.made_in(way, call, known)
+        except GearRefused as refused:
+            told.refusals[way] = _with_place(refused.refusal, known.traced)
+            continue
+        told.seconds[way] = min(_clock(made, call) for _ in range(5))
+    told.gear = min(told.seconds, key=lambda way: told.seconds[way])
+    for way, seconds in known.made_in.items():
+        if way in told.seconds:
+            told.notes.append(f"{way} took {seconds * 1e3:.0f} ms to make")
+
+
+def _clock(way: Any, call: Call) -> float:
+    began = time.perf_counter()
+    way.over(call)
+    return time.perf_counter() - began
+
+
+def _with_place(refusal: Refusal, traced: Any) -> Refusal:
+    if not isinstance(traced, Traced):
+        return refusal
+    named = next((kind for kind in sorted(traced.kinds, key=len, reverse=True) if kind in refusal.reason), "")
+    if not named:
+        return refusal
+    return Refusal(refusal.gear, refusal.reason, place_of(traced, named), remedy_for(named))
+
+
+# ---- operations
+
+
+def remedy_for(kind: str) -> str:
+    """What a user can do about an operation."""
+    known = next((remedy for part, remedy in REMEDIES if part in kind), "")
+    return known or "call it on the whole batch outside the map, if it takes one"
+
+
+def place_of(traced: Traced, kind: str) -> str:
+    """file:line of the user's code that made an operation."""
+    for op in traced.graph.get_operations():
+        if op.type == kind:
+            frames = [frame for frame in op.traceback if not frame.filename.startswith((*_LIBRARIES, "<"))]
+            return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return ""
+
+
+def operations(traced: Traced) -> Iterator[Any]:
+    """Operations whose results hang on the element; all others are made once for all elements."""
+    hang = {tensor.name for tensor in traced.graph.inputs}
+    for op in traced.graph.get_operations():
+        if any(tensor.name in hang for tensor in op.inputs):
+            hang.update(tensor.name for tensor in op.outputs)
+            yield op
+
+
+def fallbacks(traced: Traced) -> list[str]:
+    """Operations that `tf.vectorized_map` runs in a while loop, one element at a time."""
+    known = {*pfor._pfor_converter_registry, *_PASSED, *CONTROL}
+    return sorted({op.type for op in operations(traced)} - known)
+
+
+def _note_fallbacks(told: Explanation, traced: Traced) -> None:
+    for kind in fallbacks(traced):
+        at = place_of(traced, kind)
+        told.notes.append(
+            f"tf.vectorized_map would run {kind} in a while loop{f' ({at})' if at else ''}: {remedy_for(kind)}"
+        )
+
+
+# ---- graphs and devices
+
+
+def _note_graphs(told: Explanation, known: plan.Known, variants: list[plan.Known]) -> None:
+    made = [reason for variant in variants for reason in variant.traces]
+    told.notes.append(f"{len(made)} graphs traced for elements like these" + (f": {'; '.join(made)}" if made else ""))
+    used = ", ".join(known.ways) or "the loop"
+    told.notes.append(f"{known.calls} calls so far; ways in use: {used}")
+
+
+def _note_devices(told: Explanation, traced: Traced) -> None:
+    devices = [device.name for device in tf.config.list_logical_devices()]
+    stay = sorted(kind for kind in traced.kinds if kind not in _PASSED | CONTROL and not _runs_on_gpu(kind))
+    told.notes.append(f"devices: {', '.join(devices)}; NumPy and the loop's results are in main memory")
+    if stay:
+        told.notes.append(f"would leave a GPU: {', '.join(stay)}")
+
+
+def _runs_on_gpu(kind: str) -> bool:
+    """By the kernels of this TensorFlow: its own for a GPU, or XLA's."""
+    found = {kernel.device_type for kernel in kernels.get_registered_kernels_for_op(kind).kernel}
+    return bool(found & {"GPU", "XLA_GPU_JIT", "DEFAULT"})
