@@ -32,7 +32,9 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lots, "FASTER", math.inf)
     monkeypatch.setattr(lots, "CHECKS", 1)
     monkeypatch.setattr(lots.Lot, "price", lambda self: 0.0)
+    monkeypatch.setattr(life, "FIRST_PAUSES", (0,))
     monkeypatch.setattr(life, "LONGEST_PAUSE", 2)
+    monkeypatch.setattr(life, "FAST_PAUSE", 2)
 
 
 @pytest.fixture
@@ -478,14 +480,18 @@ def test_it_waits_until_compiling_pays(compilations: list[Any]) -> None:
     assert len(compilations) == 1 and f.explain().gear == "numba"
 
 
-def test_few_instructions_become_the_plain_function_s_code(compilations: list[Any]) -> None:
+@pytest.mark.parametrize(("x", "brief"), [(1, math.inf), (np.ones(3), 0.0)])
+def test_few_instructions_become_the_plain_function_s_code(
+    x: Any, brief: float, compilations: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(life, "BRIEF", brief)
+
     @up.function
     def add(a: Any, b: Any) -> Any:
         return a + b
 
     for _ in range(40):
-        add(1, 2)
-        add(np.ones(3), np.ones(3))
+        add(x, x)
     assert add.__code__ is add.plain.__code__ and not compilations  # type: ignore[attr-defined]
     assert "stays plain for good" in add.explain().why  # type: ignore[attr-defined]
 

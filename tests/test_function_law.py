@@ -30,7 +30,9 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(lots, "FASTER", math.inf)
     monkeypatch.setattr(lots, "CHECKS", 1)
     monkeypatch.setattr(lots.Lot, "price", lambda self: 0.0)
+    monkeypatch.setattr(life, "FIRST_PAUSES", (0,))
     monkeypatch.setattr(life, "LONGEST_PAUSE", 2)
+    monkeypatch.setattr(life, "FAST_PAUSE", 2)
     monkeypatch.setattr(life, "BRIEF", -1.0)
     yield
 

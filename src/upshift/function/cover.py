@@ -56,11 +56,11 @@ def names_of(f: types.FunctionType) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
-def watching(f: types.FunctionType, look: Callable[..., Any], pause: int) -> types.CodeType:
-    """Code that calls the function, and `look` instead after every `pause` calls."""
+def watching(f: types.FunctionType, look: Callable[..., Any], ticks: Iterator[bool]) -> types.CodeType:
+    """Code that calls the function, or `look` at a tick that is False."""
     writer = _Writer(f)
     body = [f"return {writer.named(f)}({writer.passed})"]
-    return writer.code(body, look, _ticks(pause))
+    return writer.code(body, look, ticks)
 
 
 def straight(f: types.FunctionType, fast: Fast) -> types.FunctionType:
@@ -72,14 +72,15 @@ def straight(f: types.FunctionType, fast: Fast) -> types.FunctionType:
     return made
 
 
-def shifting(f: types.FunctionType, look: Callable[..., Any], pause: int, fast: Sequence[Fast]) -> types.CodeType:
-    """Code that calls machine code for arguments of some kinds; all others, and one call after every pause, are looked
-    at."""
+def shifting(
+    f: types.FunctionType, look: Callable[..., Any], ticks: Iterator[bool], fast: Sequence[Fast]
+) -> types.CodeType:
+    """Code that calls machine code for arguments of some kinds; all others, and at a tick that is False, `look`."""
     writer = _Writer(f)
     body: list[str] = []
     for one in fast:
         body += writer.branch(one)
-    return writer.code(body, look, _ticks(pause))
+    return writer.code(body, look, ticks)
 
 
 @functools.lru_cache(maxsize=64)
@@ -87,9 +88,13 @@ def _pattern(pause: int) -> tuple[bool, ...]:
     return (True,) * pause + (False,)
 
 
-def _ticks(pause: int) -> Iterator[bool]:
-    """False after every so many calls; a C iterator, which costs next to nothing and knows no threads."""
-    return itertools.cycle(_pattern(pause))
+def ticks_of(*pauses: int) -> Iterator[bool]:
+    """False after each of these pauses, and then after the last one for ever.
+
+    An iterator of C's costs next to nothing, and threads cannot hurt it.
+    """
+    first = itertools.chain.from_iterable(map(_pattern, pauses[:-1]))
+    return itertools.chain(first, itertools.cycle(_pattern(pauses[-1])))
 
 
 class _Writer:

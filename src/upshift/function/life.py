@@ -17,7 +17,7 @@ from ..gears.frameworks import prepare_call
 from ..plan.calibration import note_compile
 from ..plan.disk import NOTEBOOK
 from ..plan.fingerprint import fingerprint
-from .cover import Fast, is_variadic, names_of, shifting, straight, watching
+from .cover import Fast, is_variadic, names_of, shifting, straight, ticks_of, watching
 from .lots import Lot, lot_of, note_of
 from .outlook import calls_itself, is_brief, is_lazy, why_plain
 from .trial import Trial, copies_of
@@ -27,14 +27,18 @@ LOOK = 3e-6
 """Seconds that a look costs more than a plain call."""
 SHARE = 0.01
 """Of the time of a function, what looks may cost."""
+FIRST_PAUSES = (0, 7, 31)
+"""Calls before each of the first looks: a new function is not looked at too closely."""
 LONGEST_PAUSE = 127
 """Calls between two looks, at most: so many may become dear before it is noticed."""
+FAST_PAUSE = 511
+"""The same where calls go to machine code."""
 MOST_FAST = 4
 """Kinds of arguments that have machine code at the same time."""
 MOST_LOTS = 64
-FIRST_LOOKS = 4
-"""Looks after which a brief function may be left alone for good."""
-BRIEF = 1.5e-6
+LEAVING = (2, 16)
+"""Looks at which a brief function may be left alone for good."""
+BRIEF = 0.5e-6
 """Seconds of a call of a brief function that machine code could not make much shorter."""
 OFTEN = 16
 """Calls that machine code may leave to the plain function within some looks."""
@@ -60,7 +64,8 @@ class Life:
         self.settled: Refusal | None = None
         """Why the function's code is its own for good."""
         self.looks = 0
-        self.pause = 0
+        self.pause = LONGEST_PAUSE
+        self.young = True
         self.fast: list[Lot] = []
         self.thought = False
         self.inside: dict[int, int] = {}
@@ -90,7 +95,8 @@ class Life:
         if cover is None or self.settled is not None:
             return
         if not self.fast:
-            cover.__code__ = watching(self.plain, self.look, self.pause)
+            ticks = ticks_of(*FIRST_PAUSES, self.pause) if self.young else ticks_of(self.pause)
+            cover.__code__ = watching(self.plain, self.look, ticks)
             return
         gaps = len({_without_gaps(lot) for lot in self.fast}) < len(self.fast)
         fast = [
@@ -98,7 +104,11 @@ class Life:
             for lot in self.fast
             if lot.call is not None
         ]
-        cover.__code__ = shifting(self.plain, self.look, self.pause, fast)
+        cover.__code__ = shifting(self.plain, self.look, ticks_of(self.pause), fast)
+
+    def _stands_for(self) -> int:
+        """How many calls this look tells of."""
+        return 1 + (FIRST_PAUSES[self.looks - 1] if self.young and self.looks <= len(FIRST_PAUSES) else self.pause)
 
     # ---- a call that is looked at
 
@@ -153,20 +163,23 @@ class Life:
                 del self.inside[thread]
             else:
                 self.inside[thread] = depth - 1
-            lot.add(took, self.pause + 1)
+            lot.add(took, self._stands_for())
             self._pace(took)
         lot.result, lot.returned = result_of(result), True
-        if self.looks == FIRST_LOOKS or self.looks == 8 * FIRST_LOOKS:
+        if self.looks in LEAVING:
             self._consider_leaving()
         return result
 
     def _pace(self, took: float) -> None:
         """Looks cost a small share of the function's time, and none of it where it is long."""
         wanted = min(int(LOOK / (SHARE * took + 1e-12)), LONGEST_PAUSE)
-        if self.looks < FIRST_LOOKS or self.pause // 2 <= wanted <= 2 * self.pause + 1:
-            return
-        self.pause = wanted
-        self.install()
+        if self.young and self.looks < len(FIRST_PAUSES):
+            change = wanted < FIRST_PAUSES[self.looks]
+        else:
+            change = not self.pause // 2 <= wanted <= 2 * self.pause + 1
+        if change and not self.fast:
+            self.pause, self.young = wanted, False
+            self.install()
 
     def _consider_leaving(self) -> None:
         """A function of few instructions, without loops, is not looked at any more."""
@@ -236,16 +249,22 @@ class Life:
             return self._timed(lot, args, keywords)
         trial = Trial(self.plain, lot.call, values, copies)
         began = time.perf_counter()
-        result = self.plain(*args, **keywords)
+        try:
+            result = self.plain(*args, **keywords)
+        except Exception as error:
+            if trial.left:
+                self._count_left(lot)
+            else:
+                self._differs(lot, f"the plain function raises {type(error).__name__}")
+            raise
         took = time.perf_counter() - began
-        lot.add(took, self.pause + 1)
+        lot.add(took, self._stands_for())
         if trial.left:
             self._count_left(lot)
             return result
         difference = trial.difference(result)
         if difference is not None:
-            log.warning("upshift: machine code of %s is not used: %s", self.plain.__qualname__, difference)
-            self._refuse(lot, Refusal("numba", f"its result is not the plain function's: {difference}"))
+            self._differs(lot, difference)
             return result
         lot.checked += 1
         lot.since_check = 0.0
@@ -259,12 +278,16 @@ class Life:
             self._use(lot)
         return result
 
+    def _differs(self, lot: Lot, how: str) -> None:
+        log.warning("upshift: machine code of %s is not used: %s", self.plain.__qualname__, how)
+        self._refuse(lot, Refusal("numba", f"its result is not the plain function's: {how}"))
+
     def _use(self, lot: Lot) -> None:
         """Machine code for a kind of arguments, the one used last in front."""
         assert lot.call is not None
         lot.straight = straight(self.plain, Fast(lot.kind, lot.call, functools.partial(self.left, lot)))
         self.fast = [lot, *(other for other in self.fast if other is not lot)][:MOST_FAST]
-        self.pause = LONGEST_PAUSE
+        self.pause, self.young = FAST_PAUSE, False
         self.install()
 
     def _look_at_fast(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
@@ -307,6 +330,7 @@ class Life:
     def _drop(self, lot: Lot) -> None:
         if lot in self.fast:
             self.fast = [other for other in self.fast if other is not lot]
+            self.pause = FAST_PAUSE if self.fast else LONGEST_PAUSE
             self.install()
 
     def _refuse(self, lot: Lot, why: Refusal) -> None:

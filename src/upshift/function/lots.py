@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import Refusal
 from ..gears.calls import Argument, Call, Result, is_strange, name_of
 from ..plan.calibration import calibration
-from ..plan.choice import COMPILE, IMPORT, LOAD
+from ..plan.choice import IMPORT, LOAD
 
 SMALLEST = 0.35e-6
 """Seconds of a plain call below which machine code, which has to be called as well, gives nothing."""
@@ -20,6 +20,10 @@ HEAVY = 10e-3
 """Seconds of a plain call from which on one comparison must do."""
 CHECKS = 3
 """Comparisons with the plain function before machine code is trusted."""
+COMPILE = 0.2
+"""Seconds to compile a function for one kind of arguments, at least."""
+ODD = 10.0
+"""A call that takes so many times as long as others do says nothing of those around it."""
 FASTER = 0.9
 """Machine code is used where it takes at most this share of the plain function's time."""
 
@@ -74,6 +78,8 @@ class Lot:
         return self.call is not None and self.trusted and not self.rest
 
     def add(self, took: float, calls: int) -> None:
+        if self.calls and took > ODD * self.per_call:
+            calls = 1  # perhaps the machine was busy; if it goes on so, it will be looked at more often
         self.calls += calls
         self.plain += took * calls
         self.shortest = min(self.shortest, took)

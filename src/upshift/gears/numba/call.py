@@ -74,10 +74,13 @@ def _compile(unit: Unit, build: Build, arguments: Sequence[Argument], wanted: Re
         watch = _Watch(unit, (*map(_sort_of, arguments), *map(_sort_of_captured, bound)), wanted)
         build.watch = watch.look
         dispatcher = dispatcher_of(unit, build)
+        dispatcher.targetoptions["nogil"] = free
         dispatcher.compile((*own, *captured))
-        inner = _kept_apart(dispatcher.overloads[*own, *captured]) if near_numpy else dispatcher
+        if not near_numpy:  # nothing to look at before and after
+            return dispatcher.overloads[*own, *captured], (watch.result, watch.written)
+        inner = _kept_apart(dispatcher.overloads[*own, *captured])
         space = {"__name__": __name__, "inner": inner, "packed": packed, "clear": clear, "check": check}
-        exec(compile(_source(arguments, len(bound), near_numpy), "<upshift call>", "exec"), space)
+        exec(compile(_source(arguments, len(bound)), "<upshift call>", "exec"), space)
         given = (*(_type_of(argument, "A") for argument in arguments), *captured)
         entry = njit([given], nogil=free)(space["entry"])
         return entry.overloads[given], (watch.result, watch.written)
@@ -171,7 +174,7 @@ def _has_numpy(sort: Sort) -> bool:
     return isinstance(sort, Items) or (sort is not None and max(sort) >= 4)
 
 
-def _source(arguments: Sequence[Argument], captured: int, near_numpy: bool) -> str:
+def _source(arguments: Sequence[Argument], captured: int) -> str:
     """The call, between a look at the arrays and one at the processor's flags."""
     names = [f"a{i}" for i in range(len(arguments))]
     given = [
@@ -181,9 +184,9 @@ def _source(arguments: Sequence[Argument], captured: int, near_numpy: bool) -> s
     taken = [f"k{i}" for i in range(captured)]
     lines = [
         f"def entry({', '.join([*names, *taken])}):",
-        *(["    clear()"] if near_numpy else []),
+        "    clear()",
         f"    made = inner({', '.join([*given, *taken])})",
-        *(["    check()"] if near_numpy else []),
+        "    check()",
         "    return made",
     ]
     return "\n".join(lines)
