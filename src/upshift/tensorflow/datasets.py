@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from ..gears.streams import Streams
 from .batches import FINE, Batches
+from .mapping import as_written
 from .sampled import Sampled, leaves_of, nested, sample
 
 AUTOTUNE = tf.data.AUTOTUNE
@@ -24,6 +25,7 @@ FEWEST_ELEMENTS = 4
 STRING_BYTES = 64
 
 
+@as_written
 def map_dataset(
     ds: Any,
     f: Callable[..., Any],
@@ -147,7 +149,7 @@ def _graph(call: Callable[..., list[Any]], spec: Any, rows: bool) -> Callable[[A
             tensor.set_shape(_column_shape(leaf) if rows else leaf.shape)
         return nested(spec, made)
 
-    return _plain(mapped)
+    return as_written(mapped)
 
 
 def _column_shape(spec: Any) -> Any:
@@ -172,7 +174,7 @@ def _in_parts(calls: Batches) -> Callable[[Any, Any], Any]:
         parts = [[*before, fine], [*behind, ticket], [*behind, fine]]
         return tf.stack([tf.raw_ops.OptionalFromValue(components=part) for part in parts])
 
-    return _plain(mapped)
+    return as_written(mapped)
 
 
 def _part(calls: Batches) -> Callable[[Any], Any]:
@@ -190,7 +192,7 @@ def _part(calls: Batches) -> Callable[[Any], Any]:
             column.set_shape([calls.size, *leaf.shape])
         return nested(calls.spec, columns)
 
-    return _plain(mapped)
+    return as_written(mapped)
 
 
 def _slices(spec: Any) -> Callable[..., Any]:
@@ -199,10 +201,4 @@ def _slices(spec: Any) -> Callable[..., Any]:
     def rows_of(*columns: Any) -> Any:
         return tf.data.Dataset.from_tensor_slices(columns if type(spec) is tuple else columns[0])
 
-    return _plain(rows_of)
-
-
-def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Left as it is by AutoGraph."""
-    made: Callable[..., Any] = tf.autograph.experimental.do_not_convert(function)
-    return made
+    return as_written(rows_of)

@@ -1,0 +1,268 @@
+"""A NumPy function and the specs of its arguments in; the same in TensorFlow's own operations out, or why not.
+
+The function is traced with made-up arrays. Where it takes the same steps whatever their numbers are, and however long
+they are, each step is spelled in TensorFlow, and the whole is compared with the function. All that could tell is
+refused: effects, random numbers, decisions by data, lengths that are looked at, what it captured and may change.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ..columns.forms import flatten
+from ..columns.inputs import copied, elements_of, lanes_of
+from ..trace import Const, Leaf, Step, Tree, grow
+from ..trace.names import Applied
+from ..trace.paths import Roots
+from ..verify import differ
+from . import arranging, elementwise
+from .bridge import Array
+from .mapping import as_written
+from .value import DTYPES, Call, NotNative, Value, of_input
+
+LENGTHS = (3, 5)
+"""Of axes whose length is not known, while a function is traced."""
+TRIED = (*LENGTHS, 1, 2)
+"""Of the same, while its results are compared."""
+EXAMPLES = (0.0, 1.0, -1.0, *(0.3, 1.0, 3.0, 30.0) * 2)
+"""What made-up arrays are made of: the first ones are all one number, then come random ones of these sizes."""
+AUTOGRAPHS = ("autograph_info__", "ag_dnc_wrapper__")
+"""Attributes that TensorFlow gives to functions it has seen."""
+MANY_NUMBERS = 1 << 17
+"""Of an argument, above which only a few examples are tried."""
+BUDGET = 2_000
+"""Steps that a trace may have."""
+LOOKS = frozenset(("shape", "size", "len", "nbytes", "strides", "__len__", "itemsize", "__array_interface__", "ctypes"))
+"""Names by which a function could look at lengths without leaving a step."""
+
+
+@as_written
+def native_form(func: Callable[..., Any], *specs: Any, stateful: bool = True) -> Native:
+    """The function in TensorFlow's own operations, for tensors of these specs; `NotNative` says why there is none.
+
+    >>> import numpy as np, tensorflow as tf, upshift.tensorflow as ut
+    >>> ut.native_form(lambda x: np.tanh(x) * 2, tf.TensorSpec([None, 3]))(tf.zeros([1, 3]))[0].numpy().tolist()
+    [[0.0, 0.0, 0.0]]
+    """
+    return native_of(prove(func, specs), specs, stateful)
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A function that takes the same steps whatever the numbers are."""
+
+    func: Any
+    tree: Tree
+    steps: list[Step]
+    leaf: Leaf
+    outputs: list[Any]
+    """The specs of its results."""
+
+    @property
+    def several(self) -> bool:
+        """Whether it gives a tuple or list of results."""
+        return self.leaf.form.cls is not None
+
+
+def prove(func: Any, specs: Sequence[Any]) -> Proved:
+    """What is known of a function for all arguments of these specs."""
+    for spec in specs:
+        if spec.shape.rank is None or np.dtype(spec.dtype.as_numpy_dtype).char not in DTYPES:
+            raise NotNative(f"an argument is {spec}")
+    known = all(spec.shape.is_fully_defined() for spec in specs)
+    tree, *others = (_traced(func, specs, length) for length in (LENGTHS[:1] if known else LENGTHS))
+    (leaf, steps), *rest = (_straight(one) for one in (tree, *others))
+    shapes = [kind.lane_shape for kind in leaf.kinds if kind is not None]
+    for end, line in rest:
+        if not _alike(steps, line) or (end.form, end.refs) != (leaf.form, leaf.refs):
+            raise NotNative("what it does depends on the lengths of its arguments")
+        found = zip(shapes, [kind.lane_shape for kind in end.kinds if kind is not None], strict=True)
+        shapes = [tuple(a if a == b else None for a, b in zip(*pair, strict=True)) for pair in found]  # type: ignore[misc]
+    if not known:
+        _looks_at_no_length(func, tree)
+    dtypes = [kind.dtype for kind in leaf.kinds if kind is not None]
+    if len(dtypes) != len(leaf.refs) or any(dtype.kind not in "biufc" for dtype in dtypes):
+        raise NotNative("its results are not numbers")
+    return Proved(func, tree, steps, leaf, [tf.TensorSpec(*pair) for pair in zip(shapes, dtypes, strict=True)])
+
+
+def _traced(func: Any, specs: Sequence[Any], length: int) -> Tree:
+    rows = [examples(specs, length, i) for i in _tries(specs)]
+    group = lanes_of([elements_of([argument]) for argument in rows[0]])[0]
+    if group.lanes is None:
+        raise NotNative(group.reason)
+    tree = Tree(group.lanes)
+    for row in rows:
+        refusal = grow(tree, func, copied(row), {}, BUDGET).refusal
+        if refusal is not None:
+            raise NotNative(refusal.reason + (f" ({refusal.where})" if refusal.where else ""))
+    if tree.draws:
+        raise NotNative("it draws random numbers")
+    return tree
+
+
+def _straight(tree: Tree) -> tuple[Leaf, list[Step]]:
+    root = tree.root
+    if root is None or not isinstance(root.end, Leaf):
+        raise NotNative("what it does depends on the numbers that it is given")
+    if root.end.form.cls not in (None, tuple, list) or any(c.cls is not None for c in root.end.form.children):
+        raise NotNative("its result is not an array, or several")
+    return root.end, root.steps
+
+
+def _alike(steps: list[Step], others: list[Step]) -> bool:
+    if len(steps) != len(others):
+        return False
+    for a, b in zip(steps, others, strict=True):
+        if a.fn is not b.fn or a.refs != b.refs or a.kind is None or b.kind is None:
+            return False
+        if a.kind.dtype != b.kind.dtype or len(a.kind.lane_shape) != len(b.kind.lane_shape):
+            return False
+    return True
+
+
+def _looks_at_no_length(func: Any, tree: Tree) -> None:
+    roots = Roots(func, {})
+    captured = [roots.read(capture.path) for capture in tree.captures.values() if capture.mode == "code"]
+    pending = [f.__code__ for f in (func, *captured) if isinstance(f, types.FunctionType)]
+    if not pending:
+        raise NotNative("it is no plain function, which may look at lengths")
+    while pending:
+        code = pending.pop()
+        looks = LOOKS.intersection(code.co_names)
+        if looks:
+            raise NotNative(f"it looks at lengths, which are not known: {min(looks)}")
+        pending += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+
+
+# ---- made-up arguments
+
+
+def _tries(specs: Sequence[Any]) -> range:
+    """Which examples to try: only some where they are large."""
+    numbers = sum(np.prod([size or 1 for size in spec.shape]) for spec in specs)
+    return range(len(EXAMPLES)) if numbers < MANY_NUMBERS else range(2, 5)
+
+
+def examples(specs: Sequence[Any], length: int, i: int) -> tuple[Any, ...]:
+    """The i-th arguments of these specs; numbers, where a graph would hand over numbers."""
+    made = []
+    for at, spec in enumerate(specs):
+        shape = [length if size is None else size for size in spec.shape]
+        dtype = np.dtype(spec.dtype.as_numpy_dtype)
+        array = _example(shape, dtype, i, at)
+        made.append(array if shape else array[()])
+    return tuple(made)
+
+
+def _example(shape: list[int], dtype: np.dtype[Any], i: int, at: int) -> Array:
+    rng = np.random.default_rng([i, at])
+    scale = EXAMPLES[i]
+    if dtype.kind == "b":
+        return rng.random(shape) < (0.5 if i > 2 else scale)
+    if dtype.kind in "iu" and i > 6:
+        return rng.integers(max(np.iinfo(dtype).min, -300), min(np.iinfo(dtype).max, 300), shape, dtype, endpoint=True)
+    made = np.full(shape, scale) if i < 3 else rng.normal(size=shape) * scale
+    return (np.abs(made) if dtype.kind == "u" else made).astype(dtype)
+
+
+# ---- TensorFlow's operations
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """A function in TensorFlow's operations."""
+
+    proved: Proved
+    constants: dict[int, Any]
+    """What it captured, as it was when this was made."""
+
+    def __call__(self, *tensors: Any) -> list[Any]:
+        """Results, as tensors."""
+        kinds = self.proved.tree.kinds
+        values: dict[int, Any] = dict(self.constants)
+        values |= {i: of_input(x, kind.dtype) for i, (x, kind) in enumerate(zip(tensors, kinds, strict=True))}
+        for step in self.proved.steps:
+            values[step.out] = _made(step, [_read(ref, values) for ref in step.refs])
+        found = [_read(ref, values) for ref in self.proved.leaf.refs]
+        results = []
+        for value, spec in zip(found, self.proved.outputs, strict=True):
+            x = tf.identity(value.x) if isinstance(value, Value) else tf.constant(np.asarray(value), spec.dtype)
+            if x.dtype != spec.dtype or x.shape.rank != spec.shape.rank:
+                raise NotNative(f"TensorFlow makes {x.dtype.name}{x.shape}, NumPy {spec}")
+            x.set_shape(spec.shape)
+            results.append(x)
+        return results
+
+
+def native_of(proved: Proved, specs: Sequence[Any], stateful: bool) -> Native:
+    """A function in TensorFlow's operations, compared with the function itself."""
+    made = Native(proved, _captured(proved, stateful))
+    for length in TRIED if any(None in spec.shape.as_list() for spec in specs) else TRIED[:1]:
+        for i in _tries(specs):
+            _compare(made, examples(specs, length, i))
+    return made
+
+
+def _captured(proved: Proved, stateful: bool) -> dict[int, Any]:
+    roots = Roots(proved.func, {})
+    found = {}
+    for capture in proved.tree.captures.values():
+        if capture.path[-1][1] in AUTOGRAPHS:
+            continue
+        value = roots.read(capture.path)
+        if stateful and (capture.is_input or not _stays(value)) and capture.mode not in ("code", "type"):
+            name = capture.path[-1][1]
+            raise NotNative(f"it captures {name!r}, which may change: say stateful=False if it does not")
+        if capture.is_input:
+            found[capture.id] = np.array(value) if isinstance(value, np.ndarray) else value
+    return found
+
+
+def _stays(value: Any) -> bool:
+    return callable(value) or isinstance(value, types.ModuleType | type | np.dtype)
+
+
+def _compare(made: Native, row: tuple[Any, ...]) -> None:
+    with np.errstate(all="ignore"):
+        try:
+            want = flatten(made.proved.func(*copied(row)))[1]
+        except Exception as error:
+            raise NotNative(f"it raises {type(error).__name__} for some arguments") from error
+    try:
+        with tf.init_scope():
+            got = [result.numpy() for result in made(*(tf.constant(argument) for argument in row))]
+    except (TypeError, ValueError, tf.errors.OpError) as error:
+        text = str(error).strip().split("\n")[0]
+        raise NotNative(f"TensorFlow does not take it: {text[:160]}") from error
+    for one, other in zip(want, got, strict=True):
+        reason = differ(np.asarray(one), np.asarray(other), exact=False)
+        if reason is not None:
+            raise NotNative(f"its result is not NumPy's: {reason}")
+
+
+def _read(ref: Any, values: dict[int, Any]) -> Any:
+    return ref.value if isinstance(ref, Const) else values[ref]
+
+
+def _made(step: Step, args: list[Any]) -> Any:
+    """What a step makes; by Python, where its arguments are constants."""
+    if not any(isinstance(arg, Value) for arg in args):
+        return step.fn(*args)
+    fn, given, keywords = step.fn, tuple(args), {}
+    if isinstance(fn, Applied):
+        listed, keywords = fn.form.build(iter(args))
+        fn, given = fn.fn, tuple(listed)
+    row = elementwise.row_of(fn) or arranging.row_of(fn)
+    if row is None or step.kind is None or step.kind.parts is not None:
+        raise NotNative(f"{getattr(fn, '__name__', fn)} is not spelled in TensorFlow ({step.where})")
+    value = row(Call(fn, given, dict(keywords), step.kind))
+    if value.dtype != step.kind.dtype or value.ndim != len(step.kind.lane_shape):
+        raise NotNative(f"TensorFlow's {getattr(fn, '__name__', fn)} makes {value.dtype}, NumPy's {step.kind}")
+    return value

@@ -1,0 +1,198 @@
+"""A NumPy function and tensors in; its results as tensors out: `tf.numpy_function` and `tf.py_function`, but faster.
+
+In eager mode the function is called at once. In a graph it becomes TensorFlow's own operations where that is provably
+the same (`native.py`); else Python is called there, as TensorFlow does, on arrays that the function may write into, and
+its results are copied to where TensorFlow can take them over.
+
+`Tout` is kept in eager mode as well: a result that cannot be made that dtype without loss is an error.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from .bridge import Array, aligned, as_tensor
+from .mapping import as_written
+from .native import Proved, native_of, prove
+from .value import NotNative
+
+log = logging.getLogger("upshift")
+PYTHON = (bool, int, float, complex)
+
+
+@as_written
+def numpy_function(
+    func: Callable[..., Any] | None = None,
+    inp: Sequence[Any] | None = None,
+    Tout: Any = None,
+    stateful: bool = True,
+    name: str | None = None,
+) -> Any:
+    """`tf.numpy_function`: the same arguments, the same results.
+
+    >>> import numpy as np, tensorflow as tf, upshift.tensorflow as ut
+    >>> ut.numpy_function(lambda x: np.sqrt(x) + 1, [tf.constant([4.0, 9.0])], tf.float32).numpy().tolist()
+    [3.0, 4.0]
+    >>> @tf.function(input_signature=[tf.TensorSpec([None, 2])])
+    ... def scaled(x):
+    ...     return ut.numpy_function(lambda x: x / x.sum(axis=1, keepdims=True), [x], tf.float32)
+    >>> scaled(tf.constant([[1.0, 3.0]])).numpy().tolist()
+    [[0.25, 0.75]]
+
+    `stateful=False` says that the function gives the same for the same arguments. Then numbers and arrays that it
+    captured may become constants of the graph. In TensorFlow's own operations it has gradients, compiles under XLA and
+    can be saved; `ut.native_form(func, *specs)` tells whether it is, or why not.
+    """
+    if func is None:
+        return functools.partial(_decorated, Tout=Tout, stateful=stateful, name=name)
+    _check(func, inp)
+    assert inp is not None
+    inp = [tf.convert_to_tensor(x) for x in inp]
+    if tf.executing_eagerly():
+        return _eagerly(func, inp, Tout)
+    wanted = _dtypes(Tout)
+    results = _in_graph(func, inp, wanted, stateful, name)
+    return results if isinstance(Tout, list | tuple) else results[0]
+
+
+@as_written
+def py_function(
+    func: Callable[..., Any] | None = None, inp: Sequence[Any] | None = None, Tout: Any = None, name: str | None = None
+) -> Any:
+    """`tf.py_function`: in eager mode a plain call on the tensors, under whatever tape there is.
+
+    >>> import tensorflow as tf, upshift.tensorflow as ut
+    >>> ut.py_function(lambda x: x * 2 if x > 1 else x, [tf.constant(3.0)], tf.float32).numpy().item()
+    6.0
+    """
+    if func is None:
+        return tf.py_function(Tout=Tout, name=name)
+    _check(func, inp)
+    assert inp is not None
+    wanted = Tout if isinstance(Tout, list | tuple) else [Tout]
+    if not tf.executing_eagerly() or not all(isinstance(dtype, tf.DType | type | str) for dtype in wanted):
+        return tf.py_function(func, inp, Tout, name)
+    result = func(*(tf.convert_to_tensor(x) for x in inp))
+    results = _several(result, len(wanted))
+    made = [tf.convert_to_tensor(one, tf.as_dtype(dtype)) for one, dtype in zip(results, wanted, strict=True)]
+    return made if isinstance(Tout, list | tuple) else made[0]
+
+
+def _decorated(func: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    @functools.wraps(func)
+    def called(*inp: Any) -> Any:
+        return numpy_function(func, inp, **options)
+
+    return called
+
+
+class BrokenPromise(tf.errors.InvalidArgumentError, TypeError):  # type: ignore[misc]
+    """Results are not what `Tout` says. A TypeError, too, which is an InvalidArgumentError when a graph raises it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(None, None, text)
+
+
+def _check(func: Any, inp: Any) -> None:
+    if not callable(func):
+        raise ValueError(f"func must be callable, not {func!r}")
+    if not isinstance(inp, list | tuple):
+        raise TypeError(f"inp must be a list of tensors, not {inp!r}")
+
+
+def _dtypes(Tout: Any) -> list[Any]:
+    return [tf.as_dtype(dtype) for dtype in (Tout if isinstance(Tout, list | tuple) else [Tout])]
+
+
+def _several(result: Any, count: int) -> list[Any]:
+    """A function's results as a list of so many."""
+    results = list(result) if isinstance(result, list | tuple) else [] if result is None and not count else [result]
+    if len(results) != count:
+        raise BrokenPromise(f"func gives {len(results)} results, Tout has {count}")
+    return results
+
+
+def _eagerly(func: Callable[..., Any], inp: Sequence[Any], Tout: Any) -> Any:
+    """The function's results; as in TensorFlow, one result is a tensor even if `Tout` is a list of one."""
+    wanted = _dtypes(Tout)
+    results = _several(func(*(np.array(x) for x in inp)), len(wanted))
+    made = [as_tensor(_settled(one, dtype)) for one, dtype in zip(results, wanted, strict=True)]
+    return made[0] if len(made) == 1 else made
+
+
+def _settled(value: Any, dtype: Any) -> Array:
+    """A result as the array that was promised. Python's numbers have no dtype of their own."""
+    array = np.asarray(value)
+    if dtype == tf.string:
+        return np.asarray(value, object) if array.dtype.kind == "S" else array
+    wanted = np.dtype(dtype.as_numpy_dtype)
+    if array.dtype == wanted:
+        return array
+    if type(value) in PYTHON and np.can_cast(type(value), wanted, "same_kind"):
+        return np.asarray(value, wanted)
+    if type(value) is int and wanted.kind in "u" and value >= 0:
+        return np.asarray(value, wanted)
+    if not np.can_cast(array.dtype, wanted, "safe"):
+        raise BrokenPromise(f"func gives {array.dtype}, Tout says {dtype.name}")
+    return array.astype(wanted)
+
+
+# ---- graphs
+
+
+def _in_graph(func: Any, inp: Sequence[Any], wanted: list[Any], stateful: bool, name: str | None) -> list[Any]:
+    specs = [tf.TensorSpec(x.shape, x.dtype) for x in inp]
+    proved = None
+    try:
+        proved = prove(func, specs)
+        if _fits(proved, wanted):
+            made = native_of(proved, specs, stateful)
+            with tf.name_scope(name or "numpy_function"):
+                return [tf.cast(x, dtype) for x, dtype in zip(made(*inp), wanted, strict=True)]
+    except NotNative as reason:
+        log.info("upshift: Python is called in the graph: %s", reason)
+    return _by_python(func, inp, wanted, stateful, name, proved)
+
+
+def _fits(proved: Proved, wanted: list[Any]) -> bool:
+    """Whether its results are what was promised; if not, the call in the graph will say so."""
+    if len(proved.outputs) != len(wanted):
+        return False
+    have = [np.dtype(spec.dtype.as_numpy_dtype) for spec in proved.outputs]
+    return all(np.can_cast(a, b.as_numpy_dtype, "safe") for a, b in zip(have, wanted, strict=True) if b != tf.string)
+
+
+def _by_python(
+    func: Any, inp: Sequence[Any], wanted: list[Any], stateful: bool, name: str | None, proved: Proved | None
+) -> list[Any]:
+    """One call of Python in the graph; shapes are set where they hang on nothing but the arguments' shapes."""
+
+    def called(*args: Any) -> list[Any]:
+        results = _several(func(*map(_own, args)), len(wanted))
+        return [_moved(_settled(one, dtype)) for one, dtype in zip(results, wanted, strict=True)]
+
+    results: list[Any] = tf.numpy_function(called, inp, wanted, stateful, name)
+    if proved is not None and len(proved.outputs) == len(wanted):
+        for tensor, spec in zip(results, proved.outputs, strict=True):
+            tensor.set_shape(spec.shape)
+    return results
+
+
+def _own(arg: Any) -> Any:
+    """TensorFlow hands over its tensor's memory, which a function that writes would change for everybody."""
+    return np.array(arg) if isinstance(arg, np.ndarray) else arg
+
+
+def _moved(array: Array) -> Array:
+    """The result where TensorFlow takes it over as it is, and where the function cannot change it later."""
+    if array.dtype.kind not in "biufc":
+        return array
+    room = aligned(array.shape, array.dtype)
+    np.copyto(room, array)
+    return room
