@@ -31,7 +31,7 @@ def as_array(tensor: Any) -> Array:
     """
     if isinstance(tensor, tf.Variable):
         tensor = tf.identity(tensor)
-    array: Array = np.asarray(tensor if tensor.ndim else tensor.numpy(), tensor.dtype.as_numpy_dtype)
+    array: Array = np.asarray(tensor) if tensor.ndim else np.asarray(tensor.numpy(), tensor.dtype.as_numpy_dtype)
     if array.flags.writeable:
         array = array.view()
         array.flags.writeable = False

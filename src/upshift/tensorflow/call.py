@@ -21,23 +21,16 @@ class Call:
     elems: Any
     leaves: tuple[Any, ...]
     signature: Any
+    n: int | None
+    """How many elements there are; None where only a graph will know."""
 
-    @cached_property
-    def n(self) -> int | None:
-        """How many elements there are; None where only a graph will know."""
-        first = self.leaves[0]
-        length = first.shape[0]
-        if length is None and isinstance(first, tf.RaggedTensor) and self.is_concrete:
-            length = int(first.nrows())
-        return None if length is None else int(length)
-
-    @cached_property
+    @property
     def is_concrete(self) -> bool:
         """Whether all elements have their numbers."""
         parts = tf.nest.flatten(self.leaves, expand_composites=True)
         return bool(tf.executing_eagerly()) and all(hasattr(part, "_numpy") for part in parts)
 
-    @cached_property
+    @property
     def is_dense(self) -> bool:
         return all(isinstance(leaf, tf.Tensor) for leaf in self.leaves)
 
@@ -105,7 +98,14 @@ def make_call(fn: Any, elems: Any, signature: Any = None, broadcast: bool = Fals
     if len(leaves) > 1:
         leaves = _of_one_length(leaves, broadcast)
         elems = tf.nest.pack_sequence_as(elems, list(leaves))
-    return Call(fn, elems, leaves, signature)
+    return Call(fn, elems, leaves, signature, _length(leaves[0]))
+
+
+def _length(column: Any) -> int | None:
+    length = column.shape[0]
+    if length is None and isinstance(column, tf.RaggedTensor) and hasattr(column.row_splits, "_numpy"):
+        length = int(column.nrows())
+    return None if length is None else int(length)
 
 
 def _as_column(value: Any) -> Any:

@@ -19,7 +19,7 @@ from .trace import NOTHING_LIFTED, Lifted
 DEEPEST, MOST = 6, 2000
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic, np.dtype, tf.DType, enum.Enum, slice,
          range, tf.TensorShape)  # fmt: skip
-_FOREIGN = sys.stdlib_module_names | {"numpy", "tensorflow", "keras", "tf_keras", "scipy", "upshift"}
+FOREIGN = sys.stdlib_module_names | {"numpy", "tensorflow", "keras", "tf_keras", "scipy", "upshift"}
 
 
 @dataclass
@@ -146,7 +146,7 @@ class _Painter:
             self.portrait.arrays.append(value)
             self.token("array", value.shape)
         elif isinstance(value, types.FunctionType):
-            if value.__module__ is not None and value.__module__.split(".")[0] in _FOREIGN:
+            if value.__module__ is not None and value.__module__.split(".")[0] in FOREIGN:
                 self.same(value)
             else:
                 self.function(value, depth + 1)
@@ -172,11 +172,11 @@ class _Painter:
 
     def _object(self, value: Any, depth: int) -> None:
         self.same(value)
-        if id(value) in self.seen or type(value).__module__.split(".")[0] in _FOREIGN:
+        if id(value) in self.seen or type(value).__module__.split(".")[0] in FOREIGN:
             return
         self.seen.add(id(value))
         for base in type(value).__mro__:
-            if base.__module__.split(".")[0] in _FOREIGN:
+            if base.__module__.split(".")[0] in FOREIGN:
                 continue
             for member in vars(base).values():
                 if isinstance(member, types.FunctionType) and member.__name__ in ("__call__", "call"):

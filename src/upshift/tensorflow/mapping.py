@@ -6,18 +6,21 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import tensorflow as tf
+from tensorflow.python.autograph.impl.api import autograph_artifact
 from tensorflow.python.eager import record
 
 from . import plan
 from .call import Call, make_call
+from .glance import EAGER
 from .graph import PLAIN, Options, emit
+from .plan import MISS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def as_written(f: F) -> F:
     """Not to be rewritten by AutoGraph; the functions that users pass are, by us."""
-    made: F = tf.autograph.experimental.do_not_convert(f)
+    made: F = autograph_artifact(f)
     return made
 
 
@@ -43,6 +46,10 @@ def map_fn(
     """
     if fn_output_signature is None:
         fn_output_signature = dtype
+        if dtype is None and type(elems) is EAGER:
+            made = plan.at_a_glance(fn, elems)
+            if made is not MISS:
+                return made
     call = make_call(fn, elems, fn_output_signature)
     return run(call, Options(parallel_iterations, back_prop, swap_memory, infer_shape, name))
 
@@ -58,6 +65,10 @@ def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: b
     `fallback_to_while_loop` and `warn` are taken for TensorFlow's sake: where an operation cannot be vectorized,
     another way is taken, and `ut.explain` says which operation it was.
     """
+    if type(elems) is EAGER:
+        made = plan.at_a_glance(fn, elems)
+        if made is not MISS:
+            return made
     return run(make_call(fn, elems, broadcast=True))
 
 

@@ -1,0 +1,68 @@
+"""A function that was mapped before in; whether all it captured is the very same still, by a few look-ups, out."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import tensorflow as tf
+
+from .captured import FOREIGN, PLAIN, Portrait
+from .code import facts_of
+
+EAGER = type(tf.constant(0))
+"""The class of tensors that have their numbers."""
+_ABSENT = object()
+
+
+class Glance:
+    """What a plain function captured, where it is enough to see that it is the same object."""
+
+    __slots__ = ("cells", "code", "names")
+
+    def __init__(self, code: types.CodeType, names: list[tuple[str, Any]], cells: list[Any]) -> None:
+        self.code, self.names, self.cells = code, names, cells
+
+    def holds(self, fn: Any) -> bool:
+        """Whether a graph that was made for one is right for the other."""
+        known = fn.__globals__
+        for name, value in self.names:
+            if known.get(name, _ABSENT) is not value:
+                return False
+        if self.cells:
+            for cell, value in zip(fn.__closure__, self.cells, strict=True):
+                content = cell.cell_contents
+                if content is not value and not _is_like(content, value):
+                    return False
+        return fn.__defaults__ is None and fn.__kwdefaults__ is None
+
+
+def _is_like(content: Any, value: Any) -> bool:
+    """Tensors in a closure are inputs: any of the same kind will do."""
+    return (
+        type(value) is EAGER
+        and type(content) is EAGER
+        and value.dtype is content.dtype
+        and value.shape == content.shape
+    )
+
+
+def glance_of(fn: Any, portrait: Portrait) -> Glance | None:
+    """None where something that it captured may change and still be the same object."""
+    if type(fn) is not types.FunctionType or fn.__defaults__ or fn.__kwdefaults__ or portrait.acts:
+        return None
+    cells = [cell.cell_contents for cell in fn.__closure__ or ()]
+    names = [chain.name for chain in facts_of(fn.__code__).chains if not chain.free]
+    found = [(name, fn.__globals__.get(name, _ABSENT)) for name in dict.fromkeys(names)]
+    if not all(_is_fixed(value) for value in (*cells, *(value for _, value in found))):
+        return None
+    return Glance(fn.__code__, found, cells)
+
+
+def _is_fixed(value: Any) -> bool:
+    if value is _ABSENT or isinstance(value, (*PLAIN, tf.Variable)) or type(value) is EAGER:
+        return True
+    if isinstance(value, types.ModuleType):
+        return value.__name__.partition(".")[0] in FOREIGN
+    foreign = (getattr(value, "__module__", None) or "").partition(".")[0] in FOREIGN
+    return foreign and isinstance(value, types.FunctionType | type)
