@@ -319,11 +319,12 @@ def test_a_decorated_closure_is_freed(eager: None) -> None:
 
         for _ in range(8):
             f(1.0)
-        return weakref.ref(f)
+        assert f.explain().gear == "numba"  # type: ignore[attr-defined]
+        return weakref.ref(f), weakref.ref(f.plain), weakref.ref(f.__upshift__)  # type: ignore[attr-defined]
 
     gone = make(2.0)
     gc.collect()
-    assert gone() is None
+    assert [one() for one in gone] == [None] * 3
 
 
 # ---- what it never does
@@ -439,6 +440,49 @@ def test_captured_numbers_arrays_and_helpers_change(eager: None, monkeypatch: py
         for one, other, x in ((f, scaled, 1.5), (g, looked_up, 1), (h, helped, 2.5)):
             got, want = one(x), other(x)  # type: ignore[operator]
             assert got == want and type(got) is type(want)
+
+
+def test_a_changed_kind_of_capture_is_compiled_anew(eager: None, compilations: list[Any]) -> None:
+    rate: Any = 2.0
+
+    @up.function
+    def f(x: float) -> float:
+        for _ in range(2):
+            x = x * rate
+        return x
+
+    for rate in (2.0, np.float64(3.0)):
+        for _ in range(60):
+            got = f(2.0)
+            assert got == 2.0 * rate * rate and type(got) is type(2.0 * rate)
+    assert f.explain().gear == "numba" and len(compilations) == 2  # type: ignore[attr-defined]
+
+
+def test_deep_tuples_and_odd_classes(eager: None) -> None:
+    class Meta(type):
+        def __hash__(cls) -> int:
+            raise RuntimeError
+
+        def __eq__(cls, other: object) -> bool:
+            raise RuntimeError
+
+    class Odd(metaclass=Meta):
+        @property
+        def __class__(self) -> Any:
+            raise RuntimeError
+
+    @up.function
+    def f(x: Any) -> Any:
+        for _ in range(2):
+            y = x
+        return y
+
+    deep: Any = ()
+    for _ in range(5000):
+        deep = (deep, 1.0)
+    odd = Odd()
+    for _ in range(12):
+        assert f(deep) is deep and f(odd) is odd
 
 
 def test_a_closure_changes(eager: None) -> None:

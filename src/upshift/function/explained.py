@@ -51,9 +51,10 @@ class FunctionExplanation:
 
 def explanation_of(life: Life) -> FunctionExplanation:
     """All that the calls so far have told."""
-    kinds = [_kind(life, lot) for lot in life.lots.values()]
+    lots = list(life.lots.values())
+    kinds = [_kind(life, lot) for lot in lots]
     name = life.plain.__qualname__.replace("<locals>.", "")
-    calls = int(sum(lot.calls + lot.fast_calls for lot in life.lots.values()))
+    calls = int(sum(lot.calls + lot.fast_calls for lot in lots))
     gear = "numba" if life.fast else "plain"
     return FunctionExplanation(name, gear, calls, _words(life.settled), life.settled, kinds)
 

@@ -13,13 +13,14 @@ from typing import Any
 
 from ..errors import Refusal
 from ..gears.calls import ArrayOf, argument_of, result_of
-from ..gears.frameworks import prepare_call
+from ..gears.express import MISS
+from ..gears.frameworks import INSTALL, prepare_call
 from ..plan.calibration import note_compile
 from ..plan.disk import NOTEBOOK
 from ..plan.fingerprint import fingerprint
 from .cover import Fast, is_variadic, names_of, shifting, straight, ticks_of, watching
 from .lots import Lot, lot_of, note_of
-from .outlook import calls_itself, is_brief, is_lazy, why_plain
+from .outlook import calls_itself, is_brief, is_lazy, looks_worldly, why_plain
 from .trial import Trial, copies_of
 
 log = logging.getLogger("upshift")
@@ -124,8 +125,8 @@ class Life:
         values = (*args, *map(keywords.__getitem__, self.names[len(self.names) - self.only :])) if self.only else args
         lot = self._lot(values)
         self.looks += 1
-        if self.looks == 1 and calls_itself(self.plain, self.cover()):
-            self.settle(RECURSIVE)
+        if self.looks == 1:
+            self._look_at_code()
         if sys.gettrace() is not None:  # a debugger sees the plain function
             return self.plain(*args, **keywords)
         if lot.is_ready:
@@ -140,12 +141,25 @@ class Life:
             return self._compiled(lot, values, args, keywords)
         return self._timed(lot, args, keywords)
 
+    def _look_at_code(self) -> None:
+        """What tells at once that the function is to be left alone."""
+        if calls_itself(self.plain, self.cover()):
+            self.settle(RECURSIVE)
+        elif looks_worldly(self.plain):
+            self._think()
+
+    def _think(self) -> None:
+        self.thought = True
+        why = why_plain(self.plain)
+        if why is not None:
+            self.settle(why)
+
     def _lot(self, values: tuple[Any, ...]) -> Lot:
         kind = tuple(map(argument_of, values))
         lot = self.lots.get(kind)
         if lot is None:
             if len(self.lots) >= MOST_LOTS:
-                self.lots.pop(next(key for key, old in self.lots.items() if old not in self.fast))
+                self.lots.pop(next(key for key, old in list(self.lots.items()) if old not in self.fast), None)
             lot = self.lots[kind] = lot_of(kind, self.names)
         return lot
 
@@ -183,7 +197,7 @@ class Life:
 
     def _consider_leaving(self) -> None:
         """A function of few instructions, without loops, is not looked at any more."""
-        lots = self.lots.values()
+        lots = list(self.lots.values())
         small = all(lot.shortest < BRIEF for lot in lots)
         numpys = all(lot.refusal is not None or _has_arrays(lot.kind) for lot in lots)
         if self.settled is None and (small or numpys) and is_brief(self.plain):
@@ -197,14 +211,10 @@ class Life:
     def _is_worth_it(self, lot: Lot) -> bool:
         """The ski-rental rule, after a look at the code and at what other processes found."""
         if not self.thought:
-            self.thought = True
-            why = why_plain(self.plain)
-            if why is not None:
-                self.settle(why)
-                return False
+            self._think()
         if lot.noted is None:
             self._recall(lot)
-        return lot.refusal is None and lot.wants_machine_code()
+        return self.settled is None and lot.refusal is None and lot.wants_machine_code()
 
     def _recall(self, lot: Lot) -> None:
         if _has_arrays(lot.kind) and is_brief(self.plain):
@@ -231,7 +241,8 @@ class Life:
             lot.compiled_in = time.perf_counter() - began
             if isinstance(made, Refusal):
                 self._refuse(lot, made)
-                self._note(lot)
+                if made.remedy != INSTALL["numba"]:
+                    self._note(lot)
             else:
                 lot.call = made
                 if loaded and not lot.compiled_before:
@@ -285,7 +296,7 @@ class Life:
     def _use(self, lot: Lot) -> None:
         """Machine code for a kind of arguments, the one used last in front."""
         assert lot.call is not None
-        lot.straight = straight(self.plain, Fast(lot.kind, lot.call, functools.partial(self.left, lot)))
+        lot.straight = straight(self.plain, Fast(lot.kind, lot.call, self.plain))
         self.fast = [lot, *(other for other in self.fast if other is not lot)][:MOST_FAST]
         self.pause, self.young = FAST_PAUSE, False
         self.install()
@@ -325,6 +336,8 @@ class Life:
         lot.left, lot.rest, lot.patience = 0, lot.patience, min(2 * lot.patience, 1 << 20)
         if not lot.trusted:
             self._refuse(lot, Refusal("numba", "most calls raise, warn or go beyond 64 bits, which is not for it"))
+        elif lot.call is not None and lot.call.bind is not None and lot.call.bind(self.plain) is MISS:
+            lot.rent_again()
         self._drop(lot)
 
     def _drop(self, lot: Lot) -> None:

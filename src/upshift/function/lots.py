@@ -89,6 +89,11 @@ class Lot:
         self.fast += took * calls
         self.since_check += took * calls
 
+    def rent_again(self) -> None:
+        """What the function captured has changed for good: machine code is made anew when that has paid again."""
+        self.call, self.trusted, self.checked, self.rest = None, False, 0, 0
+        self.plain = self.calls = self.tried = self.tried_plain = 0.0
+
     def price(self) -> float:
         """Seconds that machine code is expected to cost."""
         loading = 0.0 if "numba" in sys.modules else IMPORT

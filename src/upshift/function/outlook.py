@@ -25,7 +25,7 @@ WORLDLY = {
     "random": "draws random numbers", "secrets": "draws random numbers", "time": "reads the clock",
     "datetime": "reads the clock", "os": "talks to the system", "sys": "talks to the interpreter",
     "subprocess": "starts processes", "socket": "talks to the network", "logging": "writes a log",
-    "threading": "uses threads", "asyncio": "uses tasks", "warnings": "warns",
+    "threading": "uses threads", "asyncio": "uses tasks", "warnings": "warns", "inspect": "looks at the stack",
 }  # fmt: skip
 """Modules whose use gives impurity away, and what it is that they do."""
 _STAYS = {
@@ -44,6 +44,15 @@ def is_lazy(f: types.FunctionType) -> bool:
     return bool(f.__code__.co_flags & _LAZY)
 
 
+_NAMED = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType)
+_TELLING = frozenset((*IMPURE, *WORLDLY, "warn", "inspect", "_getframe", "currentframe"))
+
+
+def looks_worldly(f: types.FunctionType) -> bool:
+    """Whether a name in its code makes a closer look worth while at once."""
+    return not _TELLING.isdisjoint(f.__code__.co_names) or not _TELLING.isdisjoint(f.__code__.co_freevars)
+
+
 def has_loop(f: types.FunctionType) -> bool:
     """Whether its own code can go backwards."""
     return not _BACKWARDS.isdisjoint(f.__code__.co_code[::2])
@@ -57,9 +66,9 @@ def is_brief(f: types.FunctionType) -> bool:
 
 
 def _is_foreign(value: Any) -> bool:
-    return not isinstance(value, types.FunctionType | types.MethodType) and (
-        not callable(value) or type(value).__module__ in ("builtins", "numpy")
-    )
+    if type(value) in (types.FunctionType, types.MethodType):
+        return False
+    return not callable(value) or type(value).__module__ in ("builtins", "numpy")
 
 
 def why_plain(f: types.FunctionType) -> Refusal | None:
@@ -72,7 +81,7 @@ def why_plain(f: types.FunctionType) -> Refusal | None:
             return reason
         for value in _values_of(one):
             inner = plain_of(value)
-            if isinstance(inner, types.FunctionType) and inner.__code__ not in seen:
+            if type(inner) is types.FunctionType and inner.__code__ not in seen:
                 seen.add(inner.__code__)
                 pending.append(inner)
     return None
@@ -102,7 +111,7 @@ def calls_itself(f: types.FunctionType, cover: Any) -> bool:
             inner = plain_of(value)
             if value is cover or inner is f:
                 return True
-            if isinstance(inner, types.FunctionType) and inner.__code__ not in seen:
+            if type(inner) is types.FunctionType and inner.__code__ not in seen:
                 seen.add(inner.__code__)
                 pending.append(inner)
     return False
@@ -110,12 +119,13 @@ def calls_itself(f: types.FunctionType, cover: Any) -> bool:
 
 def _worldly(f: types.FunctionType, name: str) -> str | None:
     value = _value(f, name)
-    if isinstance(value, types.ModuleType):
+    if type(value) is types.ModuleType:
         return WORLDLY.get(value.__name__)
     if value is getattr(builtins, name, None) and name in IMPURE and name not in f.__code__.co_freevars:
         return IMPURE[name]
-    module = getattr(value, "__module__", None)
-    return WORLDLY.get(module) if callable(value) and isinstance(module, str) else None
+    if type(value) is types.BuiltinMethodType and type(value.__self__) is not types.ModuleType:
+        value = type(value.__self__)  # random.random is a method of a generator
+    return WORLDLY.get(value.__module__) if type(value) in _NAMED else None
 
 
 def _values_of(f: types.FunctionType) -> Iterator[Any]:

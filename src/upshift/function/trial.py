@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..config import settings
 from ..gears.calls import Call, Result
 from ..gears.express import MISS
 from ..verify import differ
@@ -23,7 +24,9 @@ SHORT = 0.5e-6
 
 
 def copies_of(values: Sequence[Any]) -> list[Any] | None:
-    """The arguments with copies of all arrays; None where they share memory, which copies would not."""
+    """The arguments with copies of all arrays; None where they are too large, or share memory as copies would not."""
+    if _size_of(values) > settings().memory:
+        return None
     arrays: dict[int, Any] = {}
     copies = [_copied(value, arrays) for value in values]
     for a, b in itertools.combinations([original for original, _ in arrays.values()], 2):
@@ -42,8 +45,9 @@ def _copied(value: Any, arrays: dict[int, Any]) -> Any:
     return arrays[id(value)][1]
 
 
-def _are_small(values: Sequence[Any]) -> bool:
-    return sum(getattr(value, "nbytes", 0) for value in values) <= SMALL
+def _size_of(values: Sequence[Any]) -> int:
+    """Bytes of arrays."""
+    return sum(_size_of(value) if type(value) is tuple else getattr(value, "nbytes", 0) for value in values)
 
 
 def _like(array: Any) -> Any:
@@ -63,7 +67,7 @@ class Trial:
         captured = call.bind(f) if call.bind is not None else ()
         self.left = captured is MISS or not all(values[i].flags.writeable for i in call.written)
         self.took, self.made = float("inf"), None
-        again = [copies_of(values) or [] for _ in range(AGAIN if _are_small(values) else 0)]
+        again = [copies_of(values) or [] for _ in range(AGAIN if _size_of(values) <= SMALL else 0)]
         for given in (copies, *again):
             if not self.left and self.took > SHORT:
                 made = self._run(call, given, captured)

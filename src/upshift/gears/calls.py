@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.kinds import Kind, kind_of
+from ..columns.kinds import Kind
 from ..trace.paths import Capture
 from .express import Binder
 
 NUMBERS = (bool, int, float, complex, np.bool_, np.int64, np.float64, np.complex128)
 """Classes on which machine code means what Python and NumPy mean."""
-_NUMBERS = frozenset(NUMBERS)
+_NUMBERS = frozenset(map(id, NUMBERS))
 _NAMES = ("bool", "int", "float", "complex")
 _WIDE = frozenset(map(np.dtype, (np.bool_, np.int64, np.float64, np.complex128)))
-MOST_PARTS = 16
-"""Items of a tuple; longer ones make code that takes long to compile."""
+MOST_PARTS, DEEPEST = 16, 3
+"""Items of a tuple, and tuples within tuples; more of them make code that takes long to compile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +51,27 @@ class Fixed:
 class Strange:
     """The kind of an argument that no machine code takes."""
 
-    cls: type
-    why: str = ""
+    name: str
 
     def __str__(self) -> str:
-        return f"{self.cls.__name__}{self.why}"
+        return self.name
 
 
 Argument = type | ArrayOf | Fixed | Strange | tuple[Any, ...]
 
 
-def argument_of(value: Any) -> Argument:
+def argument_of(value: Any, depth: int = 0) -> Argument:
     """The kind of an argument."""
     cls = type(value)
-    if cls in _NUMBERS:
+    if id(cls) in _NUMBERS:
         return cls
     if cls is np.ndarray:
         if value.dtype not in _WIDE or not value.ndim:
-            return Strange(cls, f" of {value.dtype}" if value.ndim else " without axes")
+            return Strange(f"ndarray of {value.dtype}" if value.ndim else "ndarray without axes")
         return ArrayOf(value.dtype, value.ndim, bool(value.flags.c_contiguous))
-    if cls is tuple and len(value) <= MOST_PARTS:
-        return tuple(map(argument_of, value))
-    return Strange(cls)
+    if cls is tuple and len(value) <= MOST_PARTS and depth < DEEPEST:
+        return tuple([argument_of(part, depth + 1) for part in value])
+    return Strange(type.__getattribute__(cls, "__name__"))
 
 
 def class_of(kind: Kind) -> type:
@@ -98,15 +97,13 @@ Result = type | tuple[Any, ...]
 """What a call gives: a class (of numbers, np.ndarray, NoneType), or a tuple of such."""
 
 
-def result_of(value: Any) -> Result | None:
+def result_of(value: Any, depth: int = 0) -> Result | None:
     """The form of a result; None where no machine code gives one like it."""
     cls = type(value)
-    if cls is tuple and len(value) <= MOST_PARTS:
-        parts = tuple(map(result_of, value))
-        return None if any(part is None for part in parts) else parts
-    if value is None or cls is np.ndarray or (cls in _NUMBERS and kind_of(value) is not None):
-        return cls
-    return None
+    if cls is tuple and len(value) <= MOST_PARTS and depth < DEEPEST:
+        parts = tuple([result_of(part, depth + 1) for part in value])
+        return None if None in parts else parts
+    return cls if value is None or cls is np.ndarray or id(cls) in _NUMBERS else None
 
 
 @dataclass(frozen=True, slots=True)

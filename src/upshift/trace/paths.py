@@ -41,10 +41,10 @@ class Capture:
 
 def plain_of(f: Any) -> Any:
     """What a function decorated by `up.function` stands for; any other function as it is."""
-    if isinstance(f, types.MethodType):
+    if type(f) is types.MethodType:
         inner = plain_of(f.__func__)
         return f if inner is f.__func__ else types.MethodType(inner, f.__self__)
-    if isinstance(f, types.FunctionType) and "__upshift__" in f.__dict__:
+    if type(f) is types.FunctionType and "__upshift__" in f.__dict__:
         return f.__wrapped__  # type: ignore[attr-defined]
     return f
 
