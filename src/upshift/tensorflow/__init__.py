@@ -6,6 +6,7 @@ from .layer import MapLayer
 from .mapping import map_fn, vectorized_map
 from .native import native_form
 from .numpy_function import numpy_function, py_function
+from .saved import NotSaved, save
 from .value import NotNative
 
 __all__ = [
@@ -19,4 +20,6 @@ __all__ = [
     "py_function",
     "native_form",
     "NotNative",
+    "save",
+    "NotSaved",
 ]

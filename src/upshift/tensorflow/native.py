@@ -72,6 +72,8 @@ class Proved:
 
 def prove(func: Any, specs: Sequence[Any]) -> Proved:
     """What is known of a function for all arguments of these specs."""
+    if "__autograph_generated" in getattr(getattr(func, "__code__", None), "co_filename", ""):
+        raise NotNative("AutoGraph has rewritten it: write it outside of the tf.function")
     for spec in specs:
         if spec.shape.rank is None or np.dtype(spec.dtype.as_numpy_dtype).char not in DTYPES:
             raise NotNative(f"an argument is {spec}")

@@ -24,6 +24,8 @@ from .value import NotNative
 
 log = logging.getLogger("upshift")
 PYTHON = (bool, int, float, complex)
+REASONS: dict[str, str] = {}
+"""Why Python is called, by the name that TensorFlow gives to the call."""
 
 
 @as_written
@@ -39,10 +41,10 @@ def numpy_function(
     >>> import numpy as np, tensorflow as tf, upshift.tensorflow as ut
     >>> ut.numpy_function(lambda x: np.sqrt(x) + 1, [tf.constant([4.0, 9.0])], tf.float32).numpy().tolist()
     [3.0, 4.0]
-    >>> @tf.function(input_signature=[tf.TensorSpec([None, 2])])
-    ... def scaled(x):
-    ...     return ut.numpy_function(lambda x: x / x.sum(axis=1, keepdims=True), [x], tf.float32)
-    >>> scaled(tf.constant([[1.0, 3.0]])).numpy().tolist()
+    >>> def shares(x):
+    ...     return x / x.sum(axis=1, keepdims=True)
+    >>> graph = tf.function(lambda x: ut.numpy_function(shares, [x], tf.float32))
+    >>> graph(tf.constant([[1.0, 3.0]])).numpy().tolist()
     [[0.25, 0.75]]
 
     `stateful=False` says that the function gives the same for the same arguments. Then numbers and arrays that it
@@ -148,7 +150,7 @@ def _settled(value: Any, dtype: Any) -> Array:
 
 def _in_graph(func: Any, inp: Sequence[Any], wanted: list[Any], stateful: bool, name: str | None) -> list[Any]:
     specs = [tf.TensorSpec(x.shape, x.dtype) for x in inp]
-    proved = None
+    proved, why = None, "its results are not what Tout says"
     try:
         proved = prove(func, specs)
         if _fits(proved, wanted):
@@ -156,8 +158,19 @@ def _in_graph(func: Any, inp: Sequence[Any], wanted: list[Any], stateful: bool, 
             with tf.name_scope(name or "numpy_function"):
                 return [tf.cast(x, dtype) for x, dtype in zip(made(*inp), wanted, strict=True)]
     except NotNative as reason:
-        log.info("upshift: Python is called in the graph: %s", reason)
-    return _by_python(func, inp, wanted, stateful, name, proved)
+        why = str(reason)
+    results = _by_python(func, inp, wanted, stateful, name, proved)
+    _explain(func, results, why)
+    return results
+
+
+def _explain(func: Any, results: list[Any], why: str) -> None:
+    code = getattr(func, "__code__", None)
+    where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+    told = f"{getattr(func, '__qualname__', func)}{where}: {why}"
+    log.info("upshift: Python is called in a graph: %s", told)
+    if results:
+        REASONS[results[0].op.get_attr("token").decode()] = told
 
 
 def _fits(proved: Proved, wanted: list[Any]) -> bool:
