@@ -6,10 +6,13 @@ than machine code, and what is left of this call plainly saves, pay for it toget
 
 from __future__ import annotations
 
+import contextlib
+import math
 import sys
 import weakref
 from typing import Protocol
 
+from ..emit.nests import nest_of
 from ..emit.select import MATHS, NoSelect, select_of
 from ..trace import Tree
 from .calibration import calibration
@@ -56,25 +59,39 @@ def machine_rate(function: Function) -> float:
     """Seconds for one element by machine code, before it was measured."""
     tree = function.traced()
     loop = function.costs.loop_rate
-    rate = None if tree is None else _branchless_rate(tree)
+    rate = None if tree is None else _emitted_rate(tree)
     return loop / GAIN if rate is None else rate
 
 
-def _branchless_rate(tree: Tree) -> float | None:
-    """Seconds for one element in a loop without branches; None where the tree has none. Told once for every path."""
+def _emitted_rate(tree: Tree) -> float | None:
+    """Seconds for one element of machine code that is made of the tree; None where none can be. Told once a path."""
     known = _RATES.get(tree)
     if known is not None and known[0] == tree.paths:
         return known[1]
     rate = None
-    try:
-        select_of(tree)
-        steps = [step.op.name for node in tree.nodes() for step in node.steps if step.op is not None]
-        maths = sum(name in MATHS or name in ("pow", "power") for name in steps)
-        rate = 0.8e-9 + 0.1e-9 * len(steps) + 1.2e-9 * maths
-    except NoSelect:
-        pass
+    for estimate in (_branchless_rate, _nest_rate):
+        if rate is None:
+            with contextlib.suppress(NoSelect):
+                rate = estimate(tree)
     _RATES[tree] = tree.paths, rate
     return rate
+
+
+def _branchless_rate(tree: Tree) -> float:
+    """In a loop without branches."""
+    select_of(tree)
+    steps = [step.op.name for node in tree.nodes() for step in node.steps if step.op is not None]
+    maths = sum(name in MATHS or name in ("pow", "power") for name in steps)
+    return 0.8e-9 + 0.1e-9 * len(steps) + 1.2e-9 * maths
+
+
+def _nest_rate(tree: Tree) -> float:
+    """In a nest of loops over the numbers of an array."""
+    nest_of(tree)
+    steps = [step for node in tree.nodes() for step in node.steps if step.op is not None and step.kind is not None]
+    sizes = [(step, math.prod(step.kind.lane_shape)) for step in steps if step.kind is not None]
+    maths = sum(size for step, size in sizes if step.op is not None and step.op.name in MATHS)
+    return 2e-9 + 0.3e-9 * sum(size for _, size in sizes) + 1.2e-9 * maths
 
 
 _RATES: weakref.WeakKeyDictionary[Tree, tuple[int, float | None]] = weakref.WeakKeyDictionary()

@@ -11,6 +11,7 @@ import numpy as np
 
 _X86 = {"invalid": 1, "divide": 4, "over": 8, "under": 16}
 _ARM = {"invalid": 1, "divide": 2, "over": 4, "under": 8}
+_INEXACT = 16 if platform.machine() in ("aarch64", "arm64") else 32
 
 
 @functools.cache
@@ -44,6 +45,12 @@ def clear() -> None:
 def raised(mask: int) -> bool:
     """Whether one of these flags was raised since."""
     return bool(_library()[1](mask))  # type: ignore[index]
+
+
+def warns() -> bool:
+    """Whether a flag was raised since that NumPy minds now."""
+    raised = _library()[1](31 & ~_INEXACT)  # type: ignore[index]
+    return bool(raised) and bool(raised & watched())
 
 
 def all_of_them() -> int:

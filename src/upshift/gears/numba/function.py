@@ -79,13 +79,13 @@ class CompiledFunction:
         columns = [as_column(column, kind) for column, kind in zip(columns, self.kinds, strict=True)]
         outs = [np.empty((n, *kind.lane_shape), kind.dtype) for kind in kernel.kinds]
         left = np.zeros(n, bool)
-        watched = flags.watched() if kernel.near_numpy else 0
         if n <= self.stretches.alone:
-            if watched:
+            if kernel.near_numpy:
                 flags.clear()
             count = kernel.run(0, n, left, *columns, *outs, *captured)
-            if not watched or not flags.raised(watched):
+            if not kernel.near_numpy or not flags.warns():
                 return Ran(kernel.form, outs, left.nonzero()[0] if count else NONE_LEFT, n, kernel.mixed)
+        watched = flags.watched() if kernel.near_numpy else 0
 
         def stretch(span: slice) -> None:
             kernel.run(span.start, span.stop, left, *columns, *outs, *captured)

@@ -20,7 +20,7 @@ from ...trace import Tree
 from ..express import MISS, Binder, binder_of
 from ..ran import NotCompiled, Ran
 from . import flags
-from .function import NONE_LEFT, Stretches, as_column, seek
+from .function import NONE_LEFT, Stretches, as_numbers, seek
 from .kept import kept
 from .loops import mapped, reduced
 from .semantics import register_symbols
@@ -51,18 +51,18 @@ class CompiledNest:
         captured: Any = self.bind(f, shared) if self.tree.paths == self.paths else MISS
         if captured is MISS:
             return None
-        taken = [np.ascontiguousarray(captured[i]) if np.ndim(captured[i]) else captured[i] for i in self.shared]
-        columns = [as_column(column, kind) for column, kind in zip(columns, self.kinds, strict=True)]
+        taken = [as_numbers(captured[i]) if type(captured[i]) is np.ndarray else captured[i] for i in self.shared]
+        columns = [column if type(column) is np.ndarray else column[0 : len(column)] for column in columns]
         outs = [np.empty((n, *kind.lane_shape), kind.dtype) for kind in self.nest.kinds]
         if not all(column.flags.c_contiguous for column in columns):  # NumPy may add up in another order
             return Ran(self.form, outs, np.arange(n), n)
-        watched, run = flags.watched(), self.run
+        run = self.run
         if n <= self.stretches.alone:
             flags.clear()
             run(0, n, *columns, *outs, *taken)
-            if not flags.raised(watched):
+            if not flags.warns():
                 return Ran(self.form, outs, NONE_LEFT, n)
-        left = np.zeros(n, bool)
+        watched, left = flags.watched(), np.zeros(n, bool)
 
         def stretch(span: slice) -> None:
             run(span.start, span.stop, *columns, *outs, *taken)
