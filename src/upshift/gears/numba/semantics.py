@@ -235,16 +235,21 @@ def power_of_floats(context: Any, builder: Any, sig: Any, values: Any) -> Any:
 def _square(builder: Any, x: Any) -> tuple[Any, Any]:
     """x * x, and whether C's pow(x, 2) is sure to be the same.
 
-    pow is off by less than 0.54 of the distance between floats, so where the product is off by less than 0.45 of it
-    (the rest of the product tells, exactly), pow can only round to the same float. Where floats lie closer below than
-    above, at powers of two, the product has to be exact.
+    pow is off by less than 0.54 of the distance between floats (0.512 where the logarithm is small), so where the product
+    is off by less than 0.45 (0.485) of it (the rest of the product tells, exactly), pow can only round to the same float.
+    Where floats lie closer below than above, at powers of two, the product has to be exact.
     """
     product = builder.fmul(x, x)
     rest = builder.fma(x, x, builder.fneg(product))
     bits = builder.bitcast(product, I64)
     binade = builder.bitcast(builder.and_(bits, ir.Constant(I64, 0x7FF << 52)), F64)
     off = builder.call(builder.module.declare_intrinsic("llvm.fabs", [F64]), [rest])
-    near = builder.fcmp_ordered("<", off, builder.fmul(binade, ir.Constant(F64, 0.45 * 2.0**-52)))
+    medium = builder.and_(
+        builder.fcmp_ordered(">", product, ir.Constant(F64, 1.2e-7)),
+        builder.fcmp_ordered("<", product, ir.Constant(F64, 8e6)),
+    )
+    share = builder.select(medium, ir.Constant(F64, 0.485 * 2.0**-52), ir.Constant(F64, 0.45 * 2.0**-52))
+    near = builder.fcmp_ordered("<", off, builder.fmul(binade, share))
     between = builder.fcmp_ordered("!=", product, binade)
     near = builder.and_(near, builder.or_(between, builder.fcmp_ordered("==", rest, ir.Constant(F64, 0.0))))
     for order, bound in ((">", 1e-270), ("<", 1e300)):
