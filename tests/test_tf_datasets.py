@@ -463,3 +463,33 @@ def test_training_gives_the_same_losses() -> None:
     batched = losses(lambda ds: ds.apply(ut.map(scaled, batch_size=16)))
     np.testing.assert_allclose(ours, expected, rtol=1e-5)
     np.testing.assert_allclose(batched, expected, rtol=1e-5)
+
+
+# ---- large elements
+
+
+def ops_of(ds: Any) -> set[str]:
+    graph = tf.compat.v1.GraphDef.FromString(ds._as_serialized_graph().numpy())
+    return {node.op for function in graph.library.function for node in function.node_def}
+
+
+@pytest.mark.parametrize("size", [None, 2])
+def test_large_elements_go_through_tensorflows_own_operations(size: int | None) -> None:
+    scale = np.float32(3)
+    for f, native in ((lambda x: np.sqrt(np.abs(x)) + 1, True), (lambda x: x * scale, False), (np.sort, False)):
+        made = ut.map_dataset(slices(LARGE), f, batch_size=size)
+        assert ("PyFunc" in ops_of(made)) == (not native)
+        flat = made if size is None else made.unbatch()
+        for x, y in zip(LARGE, flat.as_numpy_iterator(), strict=True):
+            np.testing.assert_allclose(y, f(x), rtol=1e-5)
+
+
+def test_large_pairs() -> None:
+    def f(x, y):
+        return (x + y[0], y.sum(axis=1))
+
+    made = ut.map_dataset(slices((LARGE, LARGE[:, :2])), f)
+    assert "PyFunc" not in ops_of(made)
+    for x, got in zip(LARGE, made.as_numpy_iterator(), strict=True):
+        for a, b in zip(f(x, x[:2]), got, strict=True):
+            np.testing.assert_allclose(b, a, rtol=1e-4, atol=1e-4)

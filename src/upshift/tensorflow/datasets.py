@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,9 @@ import tensorflow as tf
 from ..gears.streams import Streams
 from .batches import FINE, Batches
 from .mapping import as_written
-from .sampled import Sampled, leaves_of, nested, sample
+from .native import native_form
+from .sampled import Sampled, arguments_of, leaves_of, nested, sample
+from .value import NotNative
 
 AUTOTUNE = tf.data.AUTOTUNE
 MOST_ELEMENTS = 256
@@ -22,7 +25,10 @@ BATCH_BYTES = 1 << 22
 BATCH_SECONDS = 0.02
 FEWEST_ELEMENTS = 4
 """In a batch, where copying its elements together still pays."""
+LARGE_BYTES, LARGE_IN_BATCHES = 1 << 16, 1 << 19
+"""Of an element and its result, from which on TensorFlow's own operations cost less than the way through Python."""
 STRING_BYTES = 64
+log = logging.getLogger("upshift")
 
 
 @as_written
@@ -69,6 +75,13 @@ def map_dataset(
     how = {"num_parallel_calls": num_parallel_calls}
     if num_parallel_calls is not None:
         how["deterministic"] = deterministic
+    large = _bytes_of(specs) > (LARGE_BYTES if batch_size is None else LARGE_IN_BATCHES)
+    if large and sampled.pure and ignore_errors is None:
+        try:
+            made = ds.map(_by_operations(calls), **how)
+            return made if batch_size is None else made.batch(batch_size)
+        except NotNative as reason:
+            log.info("upshift: Python is called in a dataset: %s", reason)
     build = _one_by_one if alone else _in_batches
     return build(ds, calls, batch_size, how)
 
@@ -100,13 +113,17 @@ def _check(ds: Any, f: Any, batch_size: Any, randomness: str) -> None:
         raise TypeError(f"elements must be tensors, or tuples and dicts of them, not {(odd or [ds.element_spec])[0]!r}")
 
 
-def _size_for(specs: Any, seconds: float) -> int:
-    """How many elements make a batch, where the user does not say."""
+def _bytes_of(specs: Any) -> int:
+    """Of an element and its result."""
     sizes = [spec.shape.num_elements() or 1 for spec in specs]
     widths = [STRING_BYTES if spec.dtype == tf.string else spec.dtype.size for spec in specs]
-    by_memory = BATCH_BYTES // max(int(np.dot(sizes, widths)), 1)
+    return max(int(np.dot(sizes, widths)), 1)
+
+
+def _size_for(specs: Any, seconds: float) -> int:
+    """How many elements make a batch, where the user does not say."""
     by_time = max(int(BATCH_SECONDS / seconds), 16) if seconds else MOST_ELEMENTS
-    return max(min(by_memory, by_time, MOST_ELEMENTS), 1)
+    return max(min(BATCH_BYTES // _bytes_of(specs), by_time, MOST_ELEMENTS), 1)
 
 
 def _has_room(spec: Any) -> bool:
@@ -137,6 +154,23 @@ def _one_by_one(ds: Any, calls: Batches, batch_size: int | None, how: dict[str, 
     else:
         made = elements.map(_graph(calls.one, calls.spec, rows=False), **how)
     return made if batch_size is None else made.batch(batch_size)
+
+
+def _by_operations(calls: Batches) -> Callable[..., Any]:
+    """An element -> its result, in TensorFlow's own operations."""
+    specs = arguments_of(calls.element)
+    if not all(isinstance(spec, tf.TensorSpec) for spec in specs):
+        raise NotNative("its arguments are not tensors")
+    native = native_form(calls.f, *specs)
+    single = isinstance(calls.spec, tf.TensorSpec)
+    if native.proved.outputs != leaves_of(calls.spec) or native.proved.several != (type(calls.spec) is tuple):
+        raise NotNative("its results were others than expected")
+
+    def mapped(*element: Any) -> Any:
+        made = native(*element)
+        return made[0] if single else tuple(made)
+
+    return as_written(mapped)
 
 
 def _graph(call: Callable[..., list[Any]], spec: Any, rows: bool) -> Callable[[Any, Any], Any]:
