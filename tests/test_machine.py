@@ -313,3 +313,58 @@ def test_a_square_that_is_written_as_a_power_has_the_bits_of_cs_pow(scale: float
     numbers[:6] = [0.0, -0.0, 1.0, 2.0, -0.5, 1e-200]
     got = up.map(lambda x: x**2, numbers, gear="numba", exact=True)
     assert got.tobytes() == np.array([x**2 for x in numbers]).tobytes()
+
+
+# ---- ints in loops
+
+
+def collatz(n):
+    steps = 0
+    while n != 1:
+        if n % 2 == 0:
+            n = n // 2
+        else:
+            n = 3 * n + 1
+        steps += 1
+    return steps
+
+
+def grown(n, times):
+    for _ in range(times):
+        if n % 5:
+            n = 31 * n + 7
+        else:
+            n = n - 1
+    return n
+
+
+def flipping(x, times):
+    total = x
+    for i in range(times):
+        if i % 2:
+            total = total * -3
+        else:
+            total = total + x
+    return total
+
+
+def test_ints_that_are_small_go_unchecked_and_the_others_are_left():
+    check(collatz, np.arange(1, 300), gears=NUMBA, exact=True)
+    check(collatz, [27, 2**57 + 1, 2**59 + 3, 2**61 + 1, 2**62 + 3, 97], gears=NUMBA, exact=True)
+
+
+@pytest.mark.parametrize("times", [3, 9, 11, 12, 13, 14, 20])
+def test_ints_at_the_edge_of_64_bits(times):
+    """Whether few or all lanes leave the range of small ints, the results are Python's."""
+    numbers = [*range(-40, 40), *(2**k for k in range(40, 62)), *(-(2**k) + 1 for k in range(40, 62))]
+    check(grown, numbers, [times] * len(numbers), gears=NUMBA, exact=True)
+    check(flipping, numbers, [times] * len(numbers), gears=NUMBA, exact=True)
+    check(flipping, [float(n) for n in numbers], [times] * len(numbers), gears=NUMBA, exact=True)
+
+
+def test_where_most_ints_are_large_every_sum_is_checked():
+    """Rather than that most lanes are left to the plain function."""
+    numbers = np.arange(2**58, 2**58 + 400)
+    assert in_numba(grown, numbers, np.ones(400, int)).tolist() == [grown(int(n), 1) for n in numbers]
+    machine = MEMORY.known[next(k for k, v in MEMORY.known.items() if grown.__code__ in v.anchors)].machines
+    assert not next(iter(machine.ready.values()))[0].prepared.kernel.relaxed

@@ -22,6 +22,8 @@ SEARCHES = 2000
 """Calls of a kernel, at most, by which the lanes that raised a flag are sought; what is not searched then is left."""
 LONGEST = 0.1
 """Seconds that one call of a kernel takes, at most, as far as is known: in between, Ctrl-C is heard."""
+MANY = 1 / 16
+"""The share of lanes that may be left by a kernel that would rather leave one than check every sum."""
 FIRST = 1 << 14
 """Lanes of the first call of a kernel, whose speed nobody knows."""
 NONE_LEFT = np.empty(0, np.int64)
@@ -58,6 +60,8 @@ class CompiledFunction:
     """The function itself, as machine code."""
 
     kernel: Kernel
+    strict: Callable[[], Kernel]
+    """Makes the kernel that leaves no lanes whose ints only might become too large."""
     kinds: Sequence[Kind]
     bind: Binder
     stretches: Stretches
@@ -72,10 +76,17 @@ class CompiledFunction:
         return self.kernel.form
 
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
-        kernel = self.kernel
         captured = self.bind(f, shared)
         if captured is MISS:
             return None
+        ran = self._run(captured, columns, n, threads)
+        if self.kernel.relaxed and len(ran.left) > MANY * n:
+            self.kernel = self.strict()
+            ran = self._run(captured, columns, n, threads)
+        return ran
+
+    def _run(self, captured: Sequence[Any], columns: Sequence[Any], n: int, threads: int) -> Ran:
+        kernel = self.kernel
         columns = [as_column(column, kind) for column, kind in zip(columns, self.kinds, strict=True)]
         outs = [np.empty((n, *kind.lane_shape), kind.dtype) for kind in kernel.kinds]
         left = np.zeros(n, bool)
@@ -122,16 +133,20 @@ def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, shapes: Sequence[Any])
     """Compile a function for lanes of this kind, or say why not. `shapes`: of results, as the plain function's are."""
     if any(child.cls is not None for child in lanes.form.children):
         raise NotCompiled("numba", "its elements are records, not numbers or arrays")
+    given, writes = (f, lanes.kinds, shared, shapes), False
     try:
-        kernel = compile_kernel(f, lanes.kinds, shared, shapes)
+        kernel = compile_kernel(*given)
     except NotCompiled as reason:
         if "setitem" not in reason.refusal.reason:  # its element is read-only, unless it is a copy
             raise
-        kernel = compile_kernel(f, lanes.kinds, shared, shapes, writes=True)
+        writes = True
+        kernel = compile_kernel(*given, writes)
     if kernel.near_numpy and not flags.are_known():
         raise NotCompiled("numba", "this machine does not tell when NumPy would warn")
     bind = binder_of([*kernel.unit.built_in, *kernel.bound])
-    return CompiledFunction(kernel, lanes.kinds, bind, Stretches())
+    return CompiledFunction(
+        kernel, lambda: compile_kernel(*given, writes, relaxed=False), lanes.kinds, bind, Stretches()
+    )
 
 
 def as_numbers(column: Any) -> Column:

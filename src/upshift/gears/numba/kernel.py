@@ -23,6 +23,7 @@ from ...trace.paths import Capture, Path
 from ..ran import NotCompiled
 from .kept import kept
 from .pipeline import BUILD, Build, dispatcher_of, is_wide
+from .ranges import RELAXED
 from .semantics import Refused, register_symbols
 from .unit import WIDE, Unit, text_of, unit_of, where_of
 
@@ -41,6 +42,8 @@ class Kernel:
     mixed: bool
     near_numpy: bool
     """Whether NumPy's numbers are in play, which warn where Python's do not."""
+    relaxed: bool
+    """Whether lanes are left whose ints are not small."""
 
 
 def type_of(kind: Kind, readonly: bool = True) -> Any:
@@ -52,15 +55,17 @@ def type_of(kind: Kind, readonly: bool = True) -> Any:
 
 
 def compile_kernel(
-    f: Any, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Sequence[Any] = (), writes: bool = False
-) -> Kernel:
+    f: Any, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Sequence[Any] = (), writes: bool = False,
+    relaxed: bool = True,
+) -> Kernel:  # fmt: skip
     """The kernel of a function, or `NotCompiled` with the reason.
 
     `shapes`: of results, where they are arrays. `writes`: the function writes into its element, and is given a copy.
+    `relaxed`: ints in loops may go unchecked where those that a turn begins with are small; else the lane is left.
     """
     unit = unit_of(f)
     build = Build({})
-    token = BUILD.set(build)
+    token, looked_at = BUILD.set(build), RELAXED.set([] if relaxed else None)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", errors.NumbaWarning)
@@ -71,6 +76,7 @@ def compile_kernel(
         raise NotCompiled("numba", *reason_of(error, unit)) from error
     finally:
         BUILD.reset(token)
+        RELAXED.reset(looked_at)
 
 
 def _compile(
@@ -91,12 +97,13 @@ def _compile(
         exec(compile(_source(kinds, form, outs, len(bound), writes), "<upshift kernel>", "exec"), space)
         signature = _signature(kinds, outs, bound)
         kernel = njit([signature], nogil=True, error_model="numpy")(space["kernel"])
-        return kernel.overloads[signature.args], (form, [(k.dtype.str, k.shape) for k in outs], build.mixed)
+        besides = form, [(k.dtype.str, k.shape) for k in outs], build.mixed, bool(RELAXED.get())
+        return kernel.overloads[signature.args], besides
 
     text = f"{text_of(unit)}\n{arguments}\n{[capture.path for capture in bound]}\n{shapes}\n{writes}"
-    run, (form, outs, mixed) = kept(text, make)
+    run, (form, outs, mixed, relaxed) = kept(f"{text}\n{RELAXED.get() is not None}", make)
     made = tuple(_kind_of(np.dtype(dtype), shape) for dtype, shape in outs)
-    return Kernel(unit, bound, run, form, made, mixed, is_near_numpy(kinds, bound, unit))
+    return Kernel(unit, bound, run, form, made, mixed, is_near_numpy(kinds, bound, unit), relaxed)
 
 
 def _kind_of(dtype: np.dtype[Any], shape: tuple[int, ...] | None) -> Kind:

@@ -21,6 +21,7 @@ from numba.core.untyped_passes import InlineClosureLikes, TranslateByteCode
 
 from ...columns.kinds import kind_of
 from ..ran import NotCompiled
+from .ranges import KnowRanges
 from .semantics import IN_PLACE, is_bool, is_complex, is_float, is_int
 from .semantics import STAND_INS as OF_PYTHON
 from .ufuncs import UFUNCS
@@ -45,6 +46,8 @@ class Build:
     """Whether a result may be an int for one element and a float for another, which machine code stores alike."""
     watch: Callable[[Any], None] | None = None
     """Looks at every function once its types are known."""
+    fixed: dict[str, Any] = field(default_factory=dict)
+    """Values that are built in for arguments of the first function."""
 
 
 BUILD: contextvars.ContextVar[Build] = contextvars.ContextVar("build")
@@ -80,10 +83,23 @@ class TakeArguments(FunctionPass):  # type: ignore[misc]
             value = ir.Arg(name, index, first.loc)
             head.append(ir.Assign(value, first.scope.define(name, first.loc), first.loc))
             func_ir._definitions[name] = [value]
+        _fix_arguments(func_ir, first, BUILD.get(), unit)
         first.body = head + first.body
         func_ir.arg_count += len(head)
         func_ir.arg_names = [*func_ir.arg_names, *unit.extra]
         return True
+
+
+def _fix_arguments(func_ir: Any, first: Any, build: Build, unit: Unit) -> None:
+    """Arguments of the first function become constants where their values are built in."""
+    if unit.f is not next(iter(build.units)):
+        return
+    for statement in first.body:
+        if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Arg):
+            name = statement.value.name
+            if name in build.fixed:
+                statement.value = ir.Const(build.fixed[name], statement.loc)
+                func_ir._definitions[statement.target.name] = [statement.value]
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -123,12 +139,13 @@ class LookAtTypes(FunctionPass):  # type: ignore[misc]
 
 
 class Pipeline(CompilerBase):  # type: ignore[misc]
-    """Numba's own, with our two passes."""
+    """Numba's own, with our passes."""
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(TakeArguments, TranslateByteCode)
         passes.add_pass_after(Mean, InlineClosureLikes)
+        passes.add_pass_after(KnowRanges, Mean)
         passes.add_pass_after(LookAtTypes, NopythonTypeInference)
         passes.finalize()
         return [passes]
@@ -227,6 +244,10 @@ class _Rewriting:
 
     def _expression(self, block: Any, statement: Any, value: Any, body: list[Any]) -> Any:
         op = value.op
+        if op == "binop" and value.fn in _TELLS:
+            told = self._told(value)
+            if told is not None:
+                return told
         if op in ("binop", "inplace_binop", "unary"):
             fn = ARITHMETIC.get(value.fn)
             if fn is None:
@@ -240,6 +261,22 @@ class _Rewriting:
         if op in ("build_set", "build_map", "build_string", "make_function", "yield"):
             self._refuse(f"makes a {op.removeprefix('build_').replace('_', ' ')}", statement)
         return value
+
+    def _told(self, value: Any) -> Any:
+        """A comparison of constants that are no numbers is one itself; with None, Numba knows it from the type."""
+        sides = [self._constant(side) for side in (value.lhs, value.rhs)]
+        if all(side is not None and (side.value is None or isinstance(side.value, str)) for side in sides):
+            return ir.Const(_TELLS[value.fn](sides[0].value, sides[1].value), value.loc)
+        against_none = any(side is not None and side.value is None for side in sides)
+        return value if against_none and value.fn in (operator.is_, operator.is_not) else None
+
+    def _constant(self, variable: Any) -> Any:
+        """The constant that a variable always is; None where it is not."""
+        try:
+            found = self.ir.get_definition(variable)
+        except KeyError:  # it is several things
+            return None
+        return found if isinstance(found, ir.Const) else None
 
     def _attribute(self, statement: Any, value: Any) -> Any:
         base = self.callees.get(value.value.name)
@@ -327,7 +364,9 @@ def _is_known(value: Any) -> bool:
 _FINE = (types.Module, types.Dispatcher, types.BaseFunction, types.RangeType, types.SimpleIterableType,
          types.SimpleIteratorType, types.NoneType, types.SliceType, types.ExceptionClass, types.ExceptionInstance,
          types.Omitted, types.Phantom, types.Pair, types.BoundFunction, types.NumberClass,
-         types.DType)  # fmt: skip
+         types.DType, types.StringLiteral)  # fmt: skip
+_TELLS = {operator.eq: operator.eq, operator.ne: operator.ne, operator.is_: operator.eq, operator.is_not: operator.ne}
+"""Comparisons, and what they mean for constants."""
 
 
 def is_wide(t: Any) -> bool:

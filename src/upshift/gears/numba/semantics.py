@@ -132,8 +132,8 @@ def check_numbers(fn: Any, args: tuple[Any, ...]) -> None:
 # ---- arithmetic
 
 
-def arithmetic(fn: Any, llvm_name: str) -> Any:
-    """+ - *: ints beyond 64 bits are left."""
+def arithmetic(fn: Any, llvm_name: str, checked: bool = True) -> Any:
+    """+ - *: ints beyond 64 bits are left, unless it is known that there are none."""
 
     def check(typing: Any, a: Any, b: Any) -> Any:
         check_numbers(fn, (a, b))
@@ -143,6 +143,8 @@ def arithmetic(fn: Any, llvm_name: str) -> Any:
             return plainly(typing, fn, (a, b))
 
         def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+            if not checked:
+                return getattr(builder, fn.__name__)(*values)
             pair = getattr(builder, llvm_name)(*values)
             leave(context, builder, builder.extract_value(pair, 1))
             return builder.extract_value(pair, 0)
@@ -235,8 +237,8 @@ def power_of_floats(context: Any, builder: Any, sig: Any, values: Any) -> Any:
 def _square(builder: Any, x: Any) -> tuple[Any, Any]:
     """x * x, and whether C's pow(x, 2) is sure to be the same.
 
-    pow is off by less than 0.54 of the distance between floats (0.512 where the logarithm is small), so where the product
-    is off by less than 0.45 (0.485) of it (the rest of the product tells, exactly), pow can only round to the same float.
+    pow is off by less than 0.54 of the distance between floats, 0.512 where the logarithm is small. So where the
+    product is off by less than 0.45, or 0.485, of it (its rest tells, exactly), pow can only round to the same float.
     Where floats lie closer below than above, at powers of two, the product has to be exact.
     """
     product = builder.fmul(x, x)
@@ -600,8 +602,11 @@ STAND_INS: dict[Any, Any] = {
     np.copysign: by_llvm("copysign", False),
     np.fabs: by_llvm("fabs", False),
 }
+UNCHECKED: dict[Any, Any] = {}
+"""The same for ints that are known to fit."""
 for _fn, _name in ((operator.add, "sadd"), (operator.sub, "ssub"), (operator.mul, "smul")):
     STAND_INS[_fn] = arithmetic(_fn, f"{_name}_with_overflow")
+    UNCHECKED[_fn] = arithmetic(_fn, f"{_name}_with_overflow", checked=False)
 for _fn in (operator.truediv, operator.floordiv, operator.mod):
     STAND_INS[_fn] = division(_fn)
 for _fn in (operator.lshift, operator.rshift):
