@@ -858,7 +858,7 @@ def recursive(n):
     return 1 if n < 2 else n * recursive(n - 1)
 
 
-@row(lambda rng: (None,), lambda rng: (some_float(rng),), compiles=False)
+@row(lambda rng: (None,), lambda rng: (some_float(rng),))
 def optional(x):
     total = 0.0
     for i in range(3):

@@ -257,6 +257,24 @@ def test_gears() -> None:
     assert up.function(spiral, gears=("plain", "numba"), exact=True)(3) == spiral(3)
 
 
+def test_static_arguments(eager: None, compilations: list[Any]) -> None:
+    def moved(x: float, mode: str, n: int = 3) -> float:
+        for i in range(n):
+            x = x * 2.0 if mode == "fast" else x + i
+        return x
+
+    f = up.function(moved, static=("mode",))
+    for i in range(30):
+        for mode in ("fast", "slow"):
+            assert f(1.0 + i, mode) == moved(1.0 + i, mode)
+    assert len(compilations) == 2 and f.explain().gear == "numba"  # type: ignore[attr-defined]
+    with pytest.raises(up.UpshiftError, match="has no argument 'speed'"):
+        up.function(moved, static="speed")
+    by_position = up.function(moved, static=2)
+    for n in (True, 1, 2, 2, 1, True) * 4:
+        assert by_position(1.0, "slow", n) == moved(1.0, "slow", n)
+
+
 def test_disabled() -> None:
     with up.config(disable=True):
         assert up.function(spiral) is spiral

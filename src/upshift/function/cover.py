@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..gears.calls import Argument, ArrayOf, Call, Result, class_of
+from ..gears.calls import Argument, ArrayOf, Call, Fixed, Result, class_of
 from ..trace.paths import Path
 
 INNER = "_upshift"
@@ -143,7 +143,8 @@ class _Writer:
         saved = {f"{self.inner}_was{i}": names[i] for i in call.written}
         self.lines = []
         reads, stands, taken = self._captured(call)
-        run = f"{self.named(call.run)}({', '.join([*names, *taken])})"
+        given = ["None" if isinstance(kind, Fixed) else name for name, kind in zip(names, fast.kind, strict=True)]
+        run = f"{self.named(call.run)}({', '.join([*given, *taken])})"
         finish = [*(f"{was} = {name}.copy()" for was, name in saved.items()), *self._finished(run, call.result)]
         inside, self.lines = [*self.lines, *reads, *_under(stands, finish)], []
         restore = [f"if {was} is not None: {self.named(np.copyto)}({name}, {was})" for was, name in saved.items()]
@@ -163,6 +164,8 @@ class _Writer:
         if isinstance(kind, ArrayOf):
             checks = self._checks_of_array(name, kind.dtype, kind.ndim)
             return [*checks, f"{name}.flags.c_contiguous is {kind.contiguous}"] if fast.looks_at_gaps else checks
+        if isinstance(kind, Fixed):
+            return [f"{self.shared(type)}({name}) is {self.shared(kind.cls)}", f"{name} == {kind.value!r}"]
         is_of = f"{self.shared(type)}({name}) is {self.shared(tuple if isinstance(kind, tuple) else kind)}"
         if isinstance(kind, tuple):
             parts = [c for i, part in enumerate(kind) for c in self._checks(f"{name}[{i}]", part, fast)]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 from ..config import settings
 from ..errors import UpshiftError
 from ..trace.paths import plain_of
-from .cover import cover_of
+from .cover import cover_of, names_of
 from .explained import explanation_of
 from .life import Life
 
@@ -43,7 +43,8 @@ def function(f: Any = None, *, gears: Any = None, exact: bool = False, static: A
     'plain'
 
     Results, errors, warnings and changes to arguments are those of the plain function, which is `steps.plain`. Kinds of
-    arguments decide (classes of numbers, dtypes and axes of arrays), never their values or lengths. `gears`: which may
+    arguments decide (classes of numbers, dtypes and axes of arrays), never their values or lengths. `static`: names or
+    positions of arguments (texts, ints, booleans) whose values are built in: each is a kind. `gears`: which may
     be used, of "plain" and "numba". `exact`: not one bit may differ, which is so in all gears there are yet.
     """
     if f is None:
@@ -59,7 +60,7 @@ def function(f: Any = None, *, gears: Any = None, exact: bool = False, static: A
         if not callable(f):
             raise TypeError(f"up.function takes a function, not {f!r}")
         return f
-    return _decorated(f, "numba" in allowed)
+    return _decorated(f, "numba" in allowed, _positions(f, static))
 
 
 def _allowed(gears: Any) -> tuple[str, ...]:
@@ -72,11 +73,22 @@ def _allowed(gears: Any) -> tuple[str, ...]:
     return named
 
 
-def _decorated(f: types.FunctionType, machine: bool) -> types.FunctionType:
+def _positions(f: types.FunctionType, static: Any) -> frozenset[int]:
+    """Where the arguments stand that are static, by name or position."""
+    names = names_of(f)
+    found = set()
+    for one in (static,) if isinstance(static, str | int) else static:
+        if one not in names and (isinstance(one, str) or not 0 <= one < len(names)):
+            raise UpshiftError(f"{f.__name__} has no argument {one!r}; there are {', '.join(names)}")
+        found.add(names.index(one) if isinstance(one, str) else one)
+    return frozenset(found)
+
+
+def _decorated(f: types.FunctionType, machine: bool, static: frozenset[int]) -> types.FunctionType:
     if plain_of(f) is not f:
         return f
     cover = cover_of(f)
-    life = Life(f, cover, machine)
+    life = Life(f, cover, machine, static)
     cover.__upshift__ = life  # type: ignore[attr-defined]
     cover.plain = f  # type: ignore[attr-defined]
     cover.explain = functools.partial(explanation_of, life)  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ import weakref
 from typing import Any
 
 from ..errors import Refusal
-from ..gears.calls import ArrayOf, argument_of, result_of
+from ..gears.calls import ArrayOf, argument_of, fixed_of, result_of
 from ..gears.express import MISS
 from ..gears.frameworks import INSTALL, prepare_call
 from ..plan.calibration import note_compile
@@ -56,11 +56,15 @@ RECURSIVE = Refusal("numba", "it calls itself, which machine code cannot as deep
 class Life:
     """What is known of one decorated function, and what its code is."""
 
-    def __init__(self, plain: types.FunctionType, cover: types.FunctionType, machine: bool) -> None:
+    def __init__(
+        self, plain: types.FunctionType, cover: types.FunctionType, machine: bool, static: frozenset[int]
+    ) -> None:
         self.plain = plain
         self.cover = weakref.ref(cover)
         self.names = names_of(plain)
         self.only = plain.__code__.co_kwonlyargcount
+        self.static = static
+        """Positions of arguments whose values are built into machine code."""
         self.lots: dict[Any, Lot] = {}
         self.settled: Refusal | None = None
         """Why the function's code is its own for good."""
@@ -156,6 +160,8 @@ class Life:
 
     def _lot(self, values: tuple[Any, ...]) -> Lot:
         kind = tuple(map(argument_of, values))
+        if self.static:
+            kind = tuple([fixed_of(v) if i in self.static else k for i, (k, v) in enumerate(zip(kind, values))])
         lot = self.lots.get(kind)
         if lot is None:
             if len(self.lots) >= MOST_LOTS:

@@ -63,7 +63,7 @@ Argument = type | ArrayOf | Fixed | Strange | tuple[Any, ...]
 def argument_of(value: Any, depth: int = 0) -> Argument:
     """The kind of an argument."""
     cls = type(value)
-    if id(cls) in _NUMBERS:
+    if id(cls) in _NUMBERS or value is None:
         return cls
     if cls is np.ndarray:
         if value.dtype not in _WIDE or not value.ndim:
@@ -79,6 +79,12 @@ def class_of(kind: Kind) -> type:
     return NUMBERS[_NAMES.index(kind.name)] if kind.python else kind.dtype.type
 
 
+def fixed_of(value: Any) -> Argument:
+    """The kind of an argument whose value is built in."""
+    cls = type(value)
+    return Fixed(value, cls) if cls in (str, int, bool) else argument_of(value)
+
+
 def is_strange(argument: Argument) -> bool:
     """Whether no machine code takes such an argument."""
     return any(map(is_strange, argument)) if isinstance(argument, tuple) else isinstance(argument, Strange)
@@ -86,6 +92,8 @@ def is_strange(argument: Argument) -> bool:
 
 def name_of(argument: Argument) -> str:
     """A kind in words."""
+    if argument is type(None):
+        return "None"
     if isinstance(argument, tuple):
         return f"({', '.join(map(name_of, argument))})"
     if isinstance(argument, type):

@@ -16,7 +16,7 @@ from llvmlite import ir as llvm_ir
 from numba import from_dtype, njit
 from numba.core import cgutils, errors, types
 
-from ..calls import NUMBERS, Argument, ArrayOf, Call, Result, class_of
+from ..calls import NUMBERS, Argument, ArrayOf, Call, Fixed, Result, class_of
 from ..express import binder_of
 from ..ran import NotCompiled
 from . import flags
@@ -33,7 +33,8 @@ from .unit import Unit, text_of, unit_of, where_of
 def compile_call(f: Any, arguments: Sequence[Argument], wanted: Result | None, free: bool) -> Call:
     """Machine code for calls with such arguments. `wanted`: what the plain function gave; `free`: other threads run."""
     unit = unit_of(_positional(f))
-    build = Build({})
+    fixed = {name: a.value for name, a in zip(unit.f.__code__.co_varnames, arguments, strict=False) if type(a) is Fixed}
+    build = Build({}, fixed=fixed)
     token = BUILD.set(build)
     try:
         with warnings.catch_warnings():
@@ -141,6 +142,8 @@ def _type_of(argument: Argument, layout: str) -> Any:
         return types.Array(number, argument.ndim, layout if argument.contiguous else "A")
     if isinstance(argument, tuple):
         return types.BaseTuple.from_types([_type_of(part, "A") for part in argument])
+    if argument is type(None) or isinstance(argument, Fixed):
+        return types.none
     if argument in NUMBERS:
         return from_dtype(np.dtype(argument))
     raise NotCompiled("numba", f"is given a {argument}")
@@ -151,7 +154,7 @@ def _sort_of(argument: Argument) -> Sort:
         return tuple(map(_sort_of, argument))
     if isinstance(argument, ArrayOf):
         return sort_of_type(_type_of(argument, "A"))
-    return frozenset((NUMBERS.index(argument),))
+    return frozenset((NUMBERS.index(argument),)) if argument in NUMBERS else None
 
 
 def _sort_of_captured(capture: Any) -> Sort:

@@ -186,6 +186,8 @@ class Classes:
             for item in value.items:
                 self.listed = join(self.listed, self.sorts.get(item.name))
             return Items(self.listed)
+        if op == "binop":  # with None
+            return frozenset((BOOL,))
         if op == "getattr":
             return self._sort_of_attribute(value, t)
         inner = (
