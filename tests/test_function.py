@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import doctest
 import gc
 import inspect
 import math
@@ -21,7 +22,7 @@ import pytest
 import functions_table
 import upshift as up
 from law import overheard
-from upshift.function import life, lots
+from upshift.function import decorate, life, lots
 
 
 @pytest.fixture
@@ -112,6 +113,11 @@ def pickled(n: int) -> int:
 
 
 # ---- what it looks like
+
+
+def test_the_example_in_the_docstring() -> None:
+    failed, tried = doctest.testmod(decorate)
+    assert tried and not failed
 
 
 def test_it_looks_like_the_plain_function() -> None:
