@@ -17,9 +17,9 @@ from ..columns.forms import is_namedtuple, parts
 from ..columns.inputs import copied, elements_of
 from ..columns.outputs import stack
 from ..errors import name_element
-from ..gears.loop import call_one
+from ..gears.loop import call_one, run_loop
 from ..gears.streams import Streams
-from .bridge import Array
+from .bridge import Array, aligned
 from .sampled import arguments_of, as_strings, columns_in, leaves_of
 
 MOST_ERRORS = 10_000
@@ -44,6 +44,8 @@ class Batches:
     size: int = 1
     randomness: str = "loop"
     seed: Any = None
+    dear: bool = True
+    """Whether one call takes so long that it may be worth a plan."""
     callback: Callable[[int, Exception], object] | None = None
     """Told about elements that are left out because they raised."""
     errors: OrderedDict[int, Exception] = field(default_factory=OrderedDict)
@@ -79,9 +81,18 @@ class Batches:
             self.callback(start + i, error)
         return columns_out
 
-    def one(self, k: int, *leaves: Any) -> list[Array]:
-        """Element k alone."""
-        return [column[0] for column in self.whole(k, *map(_alone, leaves))]
+    def one(self, k: int, *leaves: Any) -> list[Any]:
+        """Element k alone: by the plan where calls are dear, else at once."""
+        if self.dear or self.randomness != "loop":
+            return [column[0] for column in self.whole(k, *map(_alone, leaves))]
+        element = tf.nest.pack_sequence_as(self.element, list(leaves))
+        rows = [_protected(argument) for argument in arguments_of(element)]
+        try:
+            (result,) = run_loop(self.f, rows, "raise", offset=int(k))
+        except StopIteration as error:
+            raise _raisable(error) from None
+        found = columns_in(self.spec, result, self.f)
+        return [self._placed(leaf, spec) for leaf, spec in zip(found, leaves_of(self.spec), strict=True)]
 
     def one_kept(self, k: int, *leaves: Any) -> list[Array]:
         """Element k as a batch, which is empty if it raised."""
@@ -109,7 +120,7 @@ class Batches:
         if len(errors) == len(leaves[0]):
             return [np.empty((0, *(size or 0 for size in spec.shape)), _dtype(spec)) for spec in specs], errors
         found = columns_in(self.spec, results, self.f)
-        made = [self._settled(column, spec) for column, spec in zip(found, specs, strict=True)]
+        made = [np.ascontiguousarray(self._settled(c, spec)) for c, spec in zip(found, specs, strict=True)]
         return _apart(made, leaves), errors
 
     def _results(self, columns: list[Any], start: int) -> Any:
@@ -142,7 +153,17 @@ class Batches:
         dtype = _dtype(spec)
         if column.dtype != dtype and not np.can_cast(column.dtype, dtype, "safe"):
             raise TypeError(f"a result is {column.dtype}, others are {dtype}; {REMEDY}")
-        return np.ascontiguousarray(column, dtype)
+        settled: Array = column.astype(dtype, copy=False)
+        return settled
+
+    def _placed(self, leaf: Any, spec: Any) -> Any:
+        """One result where TensorFlow takes it over as it is, and where nobody else writes."""
+        array = self._settled(as_strings(leaf)[None], spec)[0]
+        if array.dtype == object:
+            return array
+        room = aligned(array.shape, array.dtype)
+        np.copyto(room, array)
+        return room
 
     def _keep(self, error: Exception) -> int:
         ticket: int = next(self.tickets)
@@ -162,6 +183,13 @@ def _alone(leaf: Any) -> Array:
     """One element as a column."""
     array = np.asarray(leaf, object if isinstance(leaf, bytes) else None)
     return array[None]
+
+
+def _protected(argument: Any) -> Any:
+    """One argument as a column of one: an array that may be read only, or a copy."""
+    if isinstance(argument, np.ndarray) and argument.ndim:
+        return elements_of([argument])
+    return [argument[()] if isinstance(argument, np.ndarray) else copied((argument,))[0]]
 
 
 def _column(argument: Any) -> Any:

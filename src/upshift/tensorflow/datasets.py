@@ -23,6 +23,8 @@ MOST_ELEMENTS = 256
 BATCH_BYTES = 1 << 22
 """Of elements and results in a batch: larger ones leave the caches, and copying them costs more than calls do."""
 BATCH_SECONDS = 0.02
+DEAR_SECONDS = 1e-3
+"""Of one call, from which on a plan is made even for elements that go alone."""
 FEWEST_ELEMENTS = 4
 """In a batch, where copying its elements together still pays."""
 LARGE_BYTES, LARGE_IN_BATCHES = 1 << 16, 1 << 19
@@ -69,7 +71,8 @@ def map_dataset(
     size = batch_size or _size_for(specs, sampled.seconds)
     alone = not all(_has_room(spec) for spec in specs) or (batch_size is None and size < FEWEST_ELEMENTS)
     size = 1 if alone else size
-    calls = Batches(f, ds.element_spec, sampled.spec, sampled.pure, size, randomness, seed, ignore_errors)
+    dear = sampled.seconds > DEAR_SECONDS
+    calls = Batches(f, ds.element_spec, sampled.spec, sampled.pure, size, randomness, seed, dear, ignore_errors)
     if deterministic and not sampled.pure and num_parallel_calls is not None:
         num_parallel_calls = 1
     how = {"num_parallel_calls": num_parallel_calls}
