@@ -42,7 +42,7 @@ STAND_ON = {
     "upshift.gears.numba": ("numba", "llvmlite"),
     "upshift.gears.jax": ("jax",),
     "upshift.gears.cuda": ("numba", "llvmlite"),
-    "upshift.tensorflow": ("tensorflow",),
+    "upshift.tensorflow": ("tensorflow", "numba"),
 }
 DOOR = "upshift.gears.frameworks"
 

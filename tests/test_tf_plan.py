@@ -351,7 +351,7 @@ def test_functions_that_are_forgotten_are_freed() -> None:
 
 def test_explain_tells_ways_and_times() -> None:
     told = ut.explain(lambda x: tf.sin(x) * x, XS)
-    assert told.gear in told.seconds and set(told.seconds) == {"loop", "numpy", "vectorized", "map"}
+    assert told.gear in told.seconds and set(told.seconds) == {"loop", "numpy", "numba", "vectorized", "map"}
     assert "float32[]" in str(told) and f"{MANY:,} elements" in str(told)
     assert any("devices: " in note for note in told.notes)
 

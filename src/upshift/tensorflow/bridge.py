@@ -13,7 +13,7 @@ import tensorflow as tf
 Array = np.ndarray[Any, Any]
 ALIGNED = 64
 """Bytes: TensorFlow's kernels end the process on memory of ours that does not start at a multiple of this."""
-ADOPTED = frozenset("efdbhilqBHILQFD")
+ADOPTED = frozenset("efdbhilqBHILQFD?")
 """Dtypes, by their letters, whose memory TensorFlow takes over as it is; all others are copied by TensorFlow itself."""
 
 

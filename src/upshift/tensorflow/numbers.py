@@ -32,13 +32,13 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
             made = map_elements(found.function(lifted.values(call.fn)), *columns)
         outs = list(made) if isinstance(made, tuple) else [made]
         if minds:
-            _patch(call, columns, outs)
+            patch(call, columns, outs)
         return [as_tensor(out) for out in outs]
 
     return run
 
 
-def _patch(call: Call, columns: list[Array], outs: list[Array]) -> None:
+def patch(call: Call, columns: list[Array], outs: list[Array]) -> None:
     """TensorFlow takes subnormal numbers for zero, NumPy does not: where that shows, these elements are run again."""
     rows = np.unique(np.concatenate([_subnormal(column) for column in columns if column.dtype.kind == "f"] or [[]]))
     if len(rows) > MOST_TINY:

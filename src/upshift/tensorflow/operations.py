@@ -63,6 +63,10 @@ class Step:
             raise Unreadable(f"{self.op.type} with an argument that hangs on the element")
         return value
 
+    def refuse(self, condition: str) -> None:
+        """Where this holds, NumPy would give something else than TensorFlow."""
+        self.lines.append(f"if {condition}:\n        raise ArithmeticError")
+
     def as_number(self, expression: str) -> str:
         """An array of no dimensions as a number."""
         return f"{expression}[()]" if not self.out_shape else expression
@@ -92,7 +96,7 @@ def _divides(rule: Rule) -> Rule:
             divisor = tensor_util.constant_value(step.op.inputs[1])
             if divisor is None:
                 zero = f"{step[1]} == 0" if not step.rank(1) else f"np.any({step[1]} == 0)"
-                step.lines.append(f"if {zero}:\n        raise ZeroDivisionError")
+                step.refuse(zero)
             elif not np.all(divisor):
                 raise Unreadable("a division by zero")
         return rule(step)
@@ -137,7 +141,7 @@ def _check_range(step: Step, after: Any) -> None:
     low, high = float(after.min), float(after.max)
     inside = f"({step[0]} > {low - 1!r}) & ({step[0]} < {high + 1!r})"
     inside = inside if not step.rank() else f"np.all({inside})"
-    step.lines.append(f"if not ({inside}):\n        raise OverflowError")
+    step.refuse(f"not ({inside})")
 
 
 def _axes(step: Step, i: int = 1) -> str:
@@ -252,8 +256,7 @@ def _arg(fn: str) -> Rule:
         if step.out.dtype != tf.int64:
             raise Unreadable(f"{step.op.type} as {step.out.dtype.name}")
         if step.dtype().is_floating:
-            nothing = f"np.isnan({step[0]}).any()"
-            step.lines.append(f"if {nothing}:\n        raise ValueError")
+            step.refuse(f"np.isnan({step[0]}).any()")
         return f"{fn}({step[0]}, axis={int(step.constant(1))})"
 
     return rule
@@ -348,3 +351,9 @@ RULES: dict[str, Rule] = {
     "Softmax": _softmax, "AddN": lambda step: " + ".join(step.names),
     "Tile": lambda step: f"np.tile({step[0]}, {tuple(step.constant(1).tolist())})",
 }  # fmt: skip
+
+ELEMENTWISE = frozenset(
+    """FloorDiv FloorMod Pow SelectV2 Select Cast DivNoNan Round Sign Sigmoid ClipByValue AddN
+    Const Placeholder NoOp""".split()
+).union(UNARY, BINARY)
+"""Operations that work on every number of an array alike."""

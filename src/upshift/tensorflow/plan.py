@@ -25,10 +25,16 @@ from .trace import Traced, trace_element
 from .ways import Way, build, check
 
 MOST_KINDS, MOST_VARIANTS = 256, 4
-COSTS = {"trace": 10e-3, "numpy": 2e-3, "vectorized": 30e-3, "map": 40e-3}
+COSTS = {"trace": 10e-3, "convert": 20e-3, "numpy": 2e-3, "numba": 0.25, "vectorized": 30e-3, "map": 40e-3}
 """Seconds that making each is expected to take; what was measured takes their place."""
+PER_RUN = 10.0
+"""How many times longer an operation takes to trace than to run, once, eagerly."""
+OVERHEAD = 10e-6
+"""Seconds that the loop takes for an element besides the function: unstacked, stacked."""
 SHORTEST = 200e-6
 """Seconds of a call below which no graph can be faster: starting one takes as long."""
+WORTHWHILE = 40e-6
+"""Seconds of a call below which machine code is hardly faster."""
 PATIENCE = 20.0
 """How many times its price a way must have been missed before another fast one is given up for it."""
 CHECK_EVERY = 4096
@@ -59,6 +65,11 @@ class Known:
     rate: float = 0.0
     """Seconds that the loop takes for one element."""
 
+    @property
+    def tracing(self) -> float:
+        """Seconds that a graph is expected to take: more for a function that has more to do."""
+        return COSTS["trace"] + PER_RUN * self.rate + (COSTS["convert"] if self.portrait.decides else 0.0)
+
     def predict(self, n: int) -> tuple[str, float]:
         """The best way that is there, and its seconds; the loop's are unknown at first."""
         best, least = "loop", n * self.rate if self.rate else float("inf")
@@ -75,9 +86,11 @@ class Known:
         if not self.candidates:
             return None
         name = self.candidates[0]
-        cost = COSTS[name] + (COSTS["trace"] if self.traced is None else 0.0)
+        cost = COSTS[name] + (self.tracing if self.traced is None else 0.0)
         if not self.ways:
             return name if seconds > 1.5 * cost or self.spent > cost else None
+        if name == "numba":
+            return name if seconds > 1.5 * cost or (seconds > WORTHWHILE and self.spent > cost) else None
         if seconds < SHORTEST or (name == "map" and seconds / n < 20e-6):
             return None
         return name if self.spent > PATIENCE * cost else None
@@ -111,7 +124,7 @@ class Known:
             self.candidates.clear()
         elif self.traced is not None and self.traced.acts:
             reason = f"{self.traced.acts} does more than compute: it is run for every element, in order"
-            self.refusals |= dict.fromkeys(("numpy", "vectorized", "map"), reason)
+            self.refusals |= dict.fromkeys(self.candidates, reason)
             self.candidates.clear()
 
 
@@ -173,7 +186,7 @@ def run_empty(call: Call) -> Any:
 
 
 def run_in(name: str, call: Call) -> Any:
-    """The results of a concrete call in a way that is named: "loop", "numpy", "vectorized" or "map"."""
+    """The results of a concrete call in a way that is named: "loop", "numpy", "numba", "vectorized" or "map"."""
     if name == "loop":
         return run_loop(call)
     known = fresh(call, with_operations=False)
@@ -231,10 +244,11 @@ def _try(way: Way, call: Call, known: Known) -> Any:
         return None
     if settings().verify:
         with record.stop_recording():
-            reason = check(call, known.traced, columns, known.rate)
+            reason, fastest = check(call, known.traced, columns, known.rate)
         if reason:
             known.refusals[way.name] = reason
             return None
+        known.rate = fastest + OVERHEAD
     known.ways[way.name] = way
     known.lines[way.name] = Line()
     return known.traced.pack(columns)
@@ -252,7 +266,7 @@ def _by_way(way: Way, call: Call, known: Known) -> Any:
     known.spent += took
     if known.calls % CHECK_EVERY == 0 and settings().verify:
         with record.stop_recording():
-            reason = check(call, known.traced, columns, CHECK_EVERY)
+            reason, _ = check(call, known.traced, columns, CHECK_EVERY)
         if reason:
             known.refusals[way.name] = reason
             del known.ways[way.name]
@@ -327,7 +341,7 @@ def _portrait(call: Call) -> Portrait:
 def _candidates(call: Call, with_operations: bool) -> list[str]:
     if not call.is_dense or not results.is_dense(call.signature):
         return ["map"]
-    return ["vectorized", "map"] if with_operations else ["numpy", "vectorized", "map"]
+    return ["vectorized", "map"] if with_operations else ["numpy", "numba", "vectorized", "map"]
 
 
 def key_of(call: Call, with_operations: bool) -> Any:

@@ -61,15 +61,19 @@ def read(traced: Traced, elements: int) -> Read:
     for i, tensor in enumerate(inputs[:elements]):
         names[tensor.name] = f"x{i}"
         _check(tensor)
-    captured: list[tuple[str, Any]] = []
-    count = elements + len(traced.lifted.cells)
-    for k, tensor in enumerate(inputs[elements:]):
-        name = names[tensor.name] = f"c{k}"
-        place = elements + k
-        captured.append((name, k if place < count else _origin(traced, place - count)))
+    captured = captured_by(traced, elements)
+    for tensor, (name, _) in zip(inputs[elements:], captured, strict=True):
+        names[tensor.name] = name
     parameters = [f"x{i}" for i in range(elements)]
     reader.write("element", parameters, graph, names, single=len(graph.outputs) == 1)
-    return Read("\n\n".join(reader.functions), reader.namespace, tuple(captured))
+    return Read("\n\n".join(reader.functions), reader.namespace, captured)
+
+
+def captured_by(traced: Traced, elements: int) -> tuple[tuple[str, Any], ...]:
+    """For every input of a graph besides its elements a name, and what is behind it."""
+    lifted = len(traced.lifted.cells)
+    others = range(len(traced.graph.inputs) - elements)
+    return tuple((f"c{k}", k if k < lifted else _origin(traced, k - lifted)) for k in others)
 
 
 def _origin(traced: Traced, i: int) -> Any:
@@ -139,13 +143,20 @@ class Reader:
         if rule is None:
             raise Unreadable(f"{op.type} has no rule")
         arguments = [self.argument(op, i, names) for i in range(len(op.inputs))]
-        step = Step(op, arguments, self.keep)
+        step = self.step_of(op, arguments)
         expression = rule(step)
         if expression.isidentifier():
             names[op.outputs[0].name] = expression
             return step.lines
         name = names[op.outputs[0].name] = f"v{len(names)}"
-        return [*step.lines, f"{name} = {expression}"]
+        return [*step.lines, f"{name} = {self.made(op, expression)}"]
+
+    def step_of(self, op: Any, arguments: list[str]) -> Step:
+        return Step(op, arguments, self.keep)
+
+    def made(self, op: Any, expression: str) -> str:
+        """What is assigned to the name of an operation's result."""
+        return expression
 
     def argument(self, op: Any, i: int, names: dict[str, str]) -> str:
         """A name, or a Python number where a constant meets another operand, whose dtype it takes on."""

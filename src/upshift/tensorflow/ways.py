@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ import tensorflow as tf
 from ..columns.forms import LEAF
 from ..columns.inputs import Lanes
 from ..verify import differ, sample
-from . import graph, numbers, results
+from . import graph, machine, numbers, results
 from .bridge import Array, as_array
 from .call import Call
 from .operations import Unreadable
@@ -32,13 +33,13 @@ class Way:
 
 def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
     """The way of this name, or one sentence why there is none. `compares`: its results are going to be checked."""
-    if name in ("numpy", "vectorized"):
+    if name != "map":
         reason = graph.why_not_vectorized(traced, proven=name == "vectorized" and not compares)
         if reason:
             return reason
-    if name == "numpy":
+    if name in ("numpy", "numba"):
         try:
-            return Way(name, numbers.over(call, traced))
+            return Way(name, (numbers if name == "numpy" else machine).over(call, traced))
         except Unreadable as unreadable:
             return str(unreadable)
     try:
@@ -54,21 +55,26 @@ def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
     return Way(name, over)
 
 
-def check(call: Call, traced: Traced, made: list[Any], rate: float) -> str:
-    """Compare columns of results with the loop's on a sample; one sentence where they differ."""
+def check(call: Call, traced: Traced, made: list[Any], rate: float) -> tuple[str, float]:
+    """Compare columns of results with the loop's on a sample; one sentence where they differ, and the loop's speed."""
     most = max(2, min(12, int(CHECKED_SECONDS / max(rate, 1e-6))))
+    fastest = rate
     for i in positions(call, most):
+        row = call.row(i)
+        began = time.perf_counter()
         try:
-            want = leaves_of(call, call.fn(call.row(i)))
+            result = call.fn(row)
         except Exception as error:
-            return f"element {i}: the loop raises {type(error).__name__}"
+            return f"element {i}: the loop raises {type(error).__name__}", rate
+        fastest = min(fastest, time.perf_counter() - began)
+        want = leaves_of(call, result)
         if len(want) != len(made):
-            return f"element {i}: the loop gives {len(want)} results, the gear {len(made)}"
+            return f"element {i}: the loop gives {len(want)} results, the gear {len(made)}", rate
         for one, column in zip(want, made, strict=True):
             reason = differ_at(one, column, i, traced.draws)
             if reason:
-                return f"element {i}: {reason}"
-    return ""
+                return f"element {i}: {reason}", rate
+    return "", fastest
 
 
 def leaves_of(call: Call, result: Any) -> list[Any]:
