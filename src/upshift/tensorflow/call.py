@@ -9,6 +9,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from .bridge import as_array, as_tensor
+
 AT_ONCE = 1024
 """Elements that are unstacked together."""
 
@@ -43,22 +45,17 @@ class Call:
         """Leaves of one element, as the function takes them."""
         return leaves[0] if self.elems is self.leaves[0] else tf.nest.pack_sequence_as(self.elems, list(leaves))
 
-    def rows(self, start: int = 0) -> Iterator[Any]:
+    def rows(self, start: int = 0, most: int | None = None) -> Iterator[Any]:
         """The elements, one at a time."""
         n = self.n or 0
-        for low in range(start, n, AT_ONCE):
-            parts = [_unstacked(leaf, low, min(low + AT_ONCE, n)) for leaf in self.leaves]
+        stop = n if most is None else min(start + most, n)
+        for low in range(start, stop, AT_ONCE):
+            parts = [_unstacked(leaf, low, min(low + AT_ONCE, stop)) for leaf in self.leaves]
             yield from map(self.pack, zip(*parts, strict=True))
 
     def row(self, i: int) -> Any:
-        return self.pack([_unstacked(leaf, i, i + 1)[0] for leaf in self.leaves])
-
-    def part(self, positions: list[int]) -> tuple[Any, ...]:
-        """Columns of a few elements."""
-        if self.is_dense:
-            return tuple(tf.gather(leaf, positions) for leaf in self.leaves)
-        return tuple(tf.stack(_taken(leaf, positions)) if isinstance(leaf, tf.Tensor) else _part(leaf, positions)
-                     for leaf in self.leaves)  # fmt: skip
+        """A concrete element, on which no tape looks."""
+        return self.pack([_taken(leaf, i) for leaf in self.leaves])
 
 
 def _unstacked(column: Any, low: int, high: int) -> list[Any]:
@@ -71,14 +68,8 @@ def _unstacked(column: Any, low: int, high: int) -> list[Any]:
     return [element._from_compatible_tensor_list([part[i] for part in boxed]) for i in range(high - low)]
 
 
-def _taken(column: Any, positions: list[int]) -> list[Any]:
-    return [_unstacked(column, i, i + 1)[0] for i in positions]
-
-
-def _part(column: Any, positions: list[int]) -> Any:
-    spec = tf.type_spec_from_value(column)
-    boxed = [tf.gather(part, positions) for part in spec._to_batched_tensor_list(column)]
-    return spec._unbatch()._batch(len(positions))._from_compatible_tensor_list(boxed)
+def _taken(column: Any, i: int) -> Any:
+    return as_tensor(as_array(column)[i]) if isinstance(column, tf.Tensor) else _unstacked(column, i, i + 1)[0]
 
 
 def make_call(fn: Any, elems: Any, signature: Any = None, broadcast: bool = False) -> Call:

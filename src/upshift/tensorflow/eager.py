@@ -22,9 +22,7 @@ def call_each(call: Call, start: int = 0, most: int | None = None) -> list[Any]:
     """The function's own results on some elements; an error names its element."""
     made: list[Any] = []
     fn = call.fn
-    for row in call.rows(start):
-        if len(made) == most:
-            break
+    for row in call.rows(start, most):
         try:
             made.append(_as_it_is_now(fn(row)))
         except Exception as error:

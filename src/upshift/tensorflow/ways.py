@@ -86,11 +86,12 @@ def leaves_of(call: Call, result: Any) -> list[Any]:
 
 def differ_at(want: Any, column: Any, i: int, kind_only: bool) -> str | None:
     """Why a column of results is not what the loop gives for element i; None where it is."""
+    if isinstance(want, tf.Tensor) and isinstance(column, tf.Tensor):
+        if want.dtype != column.dtype or want.shape != column.shape[1:]:
+            return f"the loop gives {want.dtype.name}{want.shape}, the gear {column.dtype.name}{column.shape[1:]}"
+        got = np.asarray(as_array(column)[i])
+        return None if kind_only else differ(_flushed(as_array(want)), _flushed(got), False)
     got = _element(column, i)
-    if isinstance(want, tf.Tensor) and isinstance(got, tf.Tensor):
-        if want.dtype != got.dtype or want.shape != got.shape:
-            return f"the loop gives {want.dtype.name}{want.shape}, the gear {got.dtype.name}{got.shape}"
-        return None if kind_only else differ(_flushed(as_array(want)), _flushed(as_array(got)), False)
     same = type(want) is type(got) and want.dtype == got.dtype and _listed(want) == _listed(got)
     return None if same or kind_only else f"the loop gives {want!r}, the gear {got!r}"
 
