@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import LengthError
+from .boxes import numbers_in
 from .forms import LEAF, Form, assemble, flatten, is_namedtuple, parts
-from .kinds import Column, Kind, array_kind, fits_int64, kind_of_dtype, kind_of_type, kind_of_value
+from .kinds import FLOAT, INT, Column, Kind, array_kind, fits_int64, kind_of_dtype, kind_of_type, kind_of_value
 from .layout import copy_as_it_lies
 
 Elements = Sequence[Any] | Column
@@ -173,7 +174,11 @@ def _homogeneous(elements: Elements) -> Lanes:
     if isinstance(elements, Records):
         return _from_parts(elements.cls, elements.keys, elements.columns)
     if isinstance(elements, range):
-        return _from_numbers(list(elements), int)
+        return _from_range(elements)
+    if type(elements) in (list, tuple):
+        column = numbers_in(elements)
+        if column is not None:
+            return Lanes(LEAF, (column,), (FLOAT if column.dtype.kind == "f" else INT,), (None,))
     classes = set(map(type, elements))
     if len(classes) != 1:
         names = sorted(cls.__name__ for cls in classes)
@@ -242,6 +247,13 @@ def _from_arrays(arrays: Sequence[Column]) -> Lanes:
         raise _Mixed(f"elements are arrays of dtype {arrays[0].dtype}, not numbers")
     column: Any = Stacked(arrays, kind)
     return Lanes(LEAF, (column,), (kind,), (strides,))
+
+
+def _from_range(numbers: range) -> Lanes:
+    if not len(numbers) or not all(map(fits_int64, (numbers[0], numbers[-1], numbers.step))):
+        return _from_numbers(list(numbers), int)
+    column = np.arange(len(numbers), dtype=np.int64) * numbers.step + numbers.start  # what wraps around wraps back
+    return Lanes(LEAF, (column,), (INT,), (None,))
 
 
 def _from_numbers(numbers: Sequence[Any], cls: type) -> Lanes:

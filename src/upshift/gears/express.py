@@ -305,8 +305,8 @@ class Express:
         """Whether these arrays are made of elements that lie in memory as those that were traced."""
         return [c.shape[1:] for c in columns] == self.shapes and [c.strides[1:] for c in columns] == self.layouts
 
-    def over(self, f: Any, columns: tuple[Any, ...]) -> Any:
-        """The result for these arrays, or MISS."""
+    def over(self, f: Any, columns: tuple[Any, ...], given: Any = None) -> Any:
+        """The result for these arrays, or MISS. `given`: what they were made of, which does not matter here."""
         captured = self.bind(f)
         if captured is MISS or self.tree.paths != self.paths or len(self.tree.captures) != self.captures:
             self.misses += 1

@@ -188,23 +188,23 @@ class Swift:
     def fits(self, columns: tuple[Any, ...]) -> bool:
         return [column.shape[1:] for column in columns] == self.shapes
 
-    def over(self, f: Any, columns: tuple[Any, ...]) -> Any:
-        """The result for these arrays, or MISS."""
+    def over(self, f: Any, columns: tuple[Any, ...], given: tuple[Any, ...] | None = None) -> Any:
+        """The result for these arrays, or MISS. `given`: what they were made of, whose elements are the function's."""
         n = len(columns[0])
         ran = self.prepared.over(f, {}, columns, n, settings().num_threads)
         if ran is None or len(ran.left):
             self.misses += ran is None
             return MISS
         self.calls += 1
-        if self.calls % SPOT_CHECK == 0 and not self._is_right(f, columns, ran):
+        if self.calls % SPOT_CHECK == 0 and not self._is_right(f, given or columns, ran):
             return MISS
         outs = ran.outs
         return outs[0] if ran.form.cls is None else ran.form.build(iter(outs))
 
-    def _is_right(self, f: Any, columns: tuple[Any, ...], ran: Ran) -> bool:
+    def _is_right(self, f: Any, given: tuple[Any, ...], ran: Ran) -> bool:
         """One element, compared with the plain function; a difference is the end of this machine code."""
         i = _SPOTS.randrange(ran.n)
-        elements = [elements_of(column) for column in columns]
+        elements = [elements_of(column) for column in given]
         found = check_columns(ran, self.prepared.exact, f, lambda i: tuple(e[i] for e in elements), [i])
         if isinstance(found, str):
             self.machines.drop(self.machine, found)

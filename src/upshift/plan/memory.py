@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..columns.boxes import numbers_in
 from ..columns.inputs import Lanes
 from ..errors import Refusal
 from ..gears.express import MISS, Express, express_of
@@ -149,21 +150,22 @@ class Known:
         express = self._express_for(n)
         if express is None:
             return MISS
+        given, began = columns, time.perf_counter() if express.timed < TIMED else 0.0
         try:
-            if [column.dtype for column in columns] != express.dtypes:
-                return MISS
-            if express.shapes is not None and not express.fits(columns):
-                return MISS
+            dtypes = [column.dtype for column in columns]
         except AttributeError:  # a list
+            found = [numbers_in(column) if type(column) in (list, tuple) else None for column in columns]
+            columns = tuple([column for column in found if column is not None])
+            dtypes = [column.dtype for column in columns]
+        if dtypes != express.dtypes or (express.shapes is not None and not express.fits(columns)):
             return MISS
         if express.timed >= TIMED:
             if express is self.express:
                 self.until_review -= n
                 if self.until_review < 0:
                     return MISS
-            return express.over(f, columns)
-        began = time.perf_counter()
-        result = express.over(f, columns)
+            return express.over(f, columns, given)
+        result = express.over(f, columns, given)
         if result is not MISS:
             express.timed += 1
             line = self.costs.batched if express is self.express else self.costs.machine
