@@ -30,6 +30,48 @@ _ALONE = threading.Lock()
 """Held while random generators are set to an element's own stream."""
 
 
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What one of the results is for every element."""
+
+    dtype: np.dtype[Any]
+    shape: Any
+    """A `tf.TensorShape`."""
+    sizes: tuple[int, ...] | None
+    """The same where all sizes are known."""
+
+    @classmethod
+    def of(cls, spec: Any) -> Promise:
+        known = spec.shape.is_fully_defined()
+        return cls(np.dtype(spec.dtype.as_numpy_dtype), spec.shape, tuple(spec.shape) if known else None)
+
+    def empty(self) -> Array:
+        """A column without elements."""
+        return np.empty((0, *(size or 0 for size in self.shape)), self.dtype)
+
+    def kept_by(self, made: Any) -> Array:
+        """A column as it was promised, or what is wrong with it."""
+        stacked = isinstance(made, np.ndarray) and made.dtype.kind not in "OUS"
+        column: Array = made if stacked else _joined(made, self.dtype)
+        if column.shape[1:] != self.sizes and not self.shape.is_compatible_with(column.shape[1:]):
+            raise ValueError(f"a result has shape {column.shape[1:]}, others have {self.shape}; {REMEDY}")
+        if column.dtype == self.dtype:
+            return column
+        if not np.can_cast(column.dtype, self.dtype, "safe"):
+            raise TypeError(f"a result is {column.dtype}, others are {self.dtype}; {REMEDY}")
+        cast: Array = column.astype(self.dtype)
+        return cast
+
+    def placed(self, result: Any) -> Any:
+        """One result where TensorFlow takes it over as it is, and where nobody else writes."""
+        array = self.kept_by(as_strings(result)[None])[0]
+        if array.dtype == object:
+            return array
+        room = aligned(array.shape, array.dtype)
+        np.copyto(room, array)
+        return room
+
+
 @dataclass(slots=True, eq=False)
 class Batches:
     """A function over a dataset's elements, many at a time: columns in TensorFlow's order, results in the spec's."""
@@ -50,6 +92,13 @@ class Batches:
     """Told about elements that are left out because they raised."""
     errors: OrderedDict[int, Exception] = field(default_factory=OrderedDict)
     tickets: Any = field(default_factory=itertools.count)
+    promises: list[Promise] = field(init=False)
+    flat: bool = field(init=False)
+    """Whether elements are tensors, or tuples of them: then their leaves are the arguments."""
+
+    def __post_init__(self) -> None:
+        self.promises = [Promise.of(spec) for spec in leaves_of(self.spec)]
+        self.flat = all(isinstance(spec, tf.TensorSpec) for spec in arguments_of(self.element))
 
     # ---- what a graph calls
 
@@ -85,14 +134,13 @@ class Batches:
         """Element k alone: by the plan where calls are dear, else at once."""
         if self.dear or self.randomness != "loop":
             return [column[0] for column in self.whole(k, *map(_alone, leaves))]
-        element = tf.nest.pack_sequence_as(self.element, list(leaves))
-        rows = [_protected(argument) for argument in arguments_of(element)]
+        rows = [_protected(argument) for argument in self._arguments(leaves)]
         try:
             (result,) = run_loop(self.f, rows, "raise", offset=int(k))
         except StopIteration as error:
             raise _raisable(error) from None
         found = columns_in(self.spec, result, self.f)
-        return [self._placed(leaf, spec) for leaf, spec in zip(found, leaves_of(self.spec), strict=True)]
+        return [promise.placed(leaf) for promise, leaf in zip(self.promises, found, strict=True)]
 
     def one_kept(self, k: int, *leaves: Any) -> list[Array]:
         """Element k as a batch, which is empty if it raised."""
@@ -106,8 +154,7 @@ class Batches:
 
     def _made(self, start: int, leaves: Sequence[Any]) -> tuple[list[Array], dict[int, Exception]]:
         """Columns of the results that there are, and the errors of other elements, by their place."""
-        element = tf.nest.pack_sequence_as(self.element, list(leaves))
-        columns = [_column(argument) for argument in arguments_of(element)]
+        columns = [_column(argument) for argument in self._arguments(leaves)]
         results = self._results(columns, start)
         errors = {}
         if type(results) is list:
@@ -116,11 +163,10 @@ class Batches:
             _name_anew(error, i, start, columns)
         if errors:
             results = stack([result for result in results if not isinstance(result, Exception)])
-        specs = leaves_of(self.spec)
         if len(errors) == len(leaves[0]):
-            return [np.empty((0, *(size or 0 for size in spec.shape)), _dtype(spec)) for spec in specs], errors
+            return [promise.empty() for promise in self.promises], errors
         found = columns_in(self.spec, results, self.f)
-        made = [np.ascontiguousarray(self._settled(c, spec)) for c, spec in zip(found, specs, strict=True)]
+        made = [np.ascontiguousarray(p.kept_by(column)) for p, column in zip(self.promises, found, strict=True)]
         return _apart(made, leaves), errors
 
     def _results(self, columns: list[Any], start: int) -> Any:
@@ -144,26 +190,10 @@ class Batches:
                 results.append(call_one(self.f, copied(row), i, "return"))
         return results if any(isinstance(result, Exception) for result in results) else stack(results)
 
-    def _settled(self, column: Any, spec: Any) -> Array:
-        """A column as it was promised, or what is wrong with it."""
-        if not isinstance(column, np.ndarray) or column.dtype.kind in "OUS":
-            column = _joined(column, spec)
-        if not spec.shape.is_compatible_with(column.shape[1:]):
-            raise ValueError(f"a result has shape {column.shape[1:]}, others have {spec.shape}; {REMEDY}")
-        dtype = _dtype(spec)
-        if column.dtype != dtype and not np.can_cast(column.dtype, dtype, "safe"):
-            raise TypeError(f"a result is {column.dtype}, others are {dtype}; {REMEDY}")
-        settled: Array = column.astype(dtype, copy=False)
-        return settled
-
-    def _placed(self, leaf: Any, spec: Any) -> Any:
-        """One result where TensorFlow takes it over as it is, and where nobody else writes."""
-        array = self._settled(as_strings(leaf)[None], spec)[0]
-        if array.dtype == object:
-            return array
-        room = aligned(array.shape, array.dtype)
-        np.copyto(room, array)
-        return room
+    def _arguments(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
+        if self.flat:
+            return tuple(leaves)
+        return arguments_of(tf.nest.pack_sequence_as(self.element, list(leaves)))
 
     def _keep(self, error: Exception) -> int:
         ticket: int = next(self.tickets)
@@ -208,18 +238,13 @@ def _is_record(argument: Any) -> bool:
     return found is not None and bool(found[1]) and all(map(_is_record, found[2]))
 
 
-def _dtype(spec: Any) -> np.dtype[Any]:
-    dtype: np.dtype[Any] = np.dtype(spec.dtype.as_numpy_dtype)
-    return dtype
-
-
-def _joined(results: Any, spec: Any) -> Array:
+def _joined(results: Any, dtype: np.dtype[Any]) -> Array:
     """Results that are not stacked yet: texts, or arrays that differ in shape."""
     arrays = [as_strings(result) for result in results]
     shapes = {array.shape for array in arrays}
     if len(shapes) > 1:
         raise ValueError(f"results have shapes {' and '.join(map(str, sorted(shapes)))}; {REMEDY}")
-    if spec.dtype == tf.string:
+    if dtype.kind == "O":
         whole = np.empty((len(arrays), *shapes.pop()), object)
         for i, array in enumerate(arrays):
             whole[i] = array[()]

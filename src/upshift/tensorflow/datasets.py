@@ -25,7 +25,7 @@ BATCH_BYTES = 1 << 22
 BATCH_SECONDS = 0.02
 DEAR_SECONDS = 1e-3
 """Of one call, from which on a plan is made even for elements that go alone."""
-FEWEST_ELEMENTS = 4
+FEWEST_ELEMENTS = 16
 """In a batch, where copying its elements together still pays."""
 LARGE_BYTES, LARGE_IN_BATCHES = 1 << 16, 1 << 19
 """Of an element and its result, from which on TensorFlow's own operations cost less than the way through Python."""
