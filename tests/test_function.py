@@ -311,6 +311,22 @@ def test_tracebacks_show_the_user_s_code_only() -> None:
         assert caught.value.__context__ is None
 
 
+def test_other_kinds_beside_machine_code(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls that machine code is not made for are plain calls, of which few are looked at."""
+    monkeypatch.setattr(life, "FAST_PAUSE", 50)
+    f: Any = up.function(functions_table.summed_from_float)
+    for _ in range(60):
+        f(np.ones(3))
+    assert f.explain().gear == "numba"
+    monkeypatch.setattr(f.__upshift__, "pause", 50)
+    monkeypatch.setattr(f.__upshift__, "_pace", lambda took: None)
+    f.__upshift__.install()
+    before = f.__upshift__.looks
+    for _ in range(100):
+        assert f([1.0, 2.0]) == 3.0
+    assert 0 < f.__upshift__.looks - before < 10
+
+
 def test_a_debugger_sees_the_plain_function(eager: None) -> None:
     f: Any = up.function(spiral)
     for i in range(6):
@@ -330,7 +346,7 @@ def test_a_debugger_sees_the_plain_function(eager: None) -> None:
             f(i, 0.5)
     finally:
         sys.settrace(before)
-    assert lines > 0
+    assert lines == sum(3 + 2 * i for i in range(9))
 
 
 def test_a_decorated_closure_is_freed(eager: None) -> None:

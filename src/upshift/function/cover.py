@@ -12,6 +12,7 @@ import builtins
 import functools
 import inspect
 import itertools
+import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -73,14 +74,18 @@ def straight(f: types.FunctionType, fast: Fast) -> types.FunctionType:
 
 
 def shifting(
-    f: types.FunctionType, look: Callable[..., Any], ticks: Iterator[bool], fast: Sequence[Fast]
+    f: types.FunctionType, look: Callable[..., Any], ticks: Iterator[bool], others: Iterator[bool], fast: Sequence[Fast]
 ) -> types.CodeType:
-    """Code that calls machine code for arguments of some kinds; all others, and at a tick that is False, `look`."""
+    """Code that calls machine code for arguments of some kinds, the plain function for all others, or `look` at a tick
+    that is False; plain calls have ticks of their own."""
     writer = _Writer(f)
     body: list[str] = []
     for one in fast:
         body += writer.branch(one)
-    return writer.code(body, look, ticks)
+    go, plain = writer.named(others), writer.named(f)
+    body += [*writer.lines, f"for {go}_go in {go}:", f"    if {go}_go:", f"        return {plain}({writer.passed})"]
+    writer.lines = []
+    return writer.code([*body, "    break"], look, ticks)
 
 
 @functools.lru_cache(maxsize=64)
@@ -138,7 +143,8 @@ class _Writer:
     def branch(self, fast: Fast) -> list[str]:
         """One kind: a look at the arguments, the call, and the way back to the plain function."""
         names, call = names_of(self.f), fast.call
-        checks = [c for name, kind in zip(names, fast.kind, strict=True) for c in self._checks(name, kind, fast)]
+        checks = [f"{self.shared(sys.gettrace)}() is None"]  # a debugger sees the plain function
+        checks += [c for name, kind in zip(names, fast.kind, strict=True) for c in self._checks(name, kind, fast)]
         checks += [f"{names[i]}.flags.writeable" for i in call.written]
         saved = {f"{self.inner}_was{i}": names[i] for i in call.written}
         self.lines = []

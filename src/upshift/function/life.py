@@ -34,10 +34,10 @@ LONGEST_PAUSE = 127
 """Calls between two looks, at most: so many may become dear before it is noticed."""
 FAST_PAUSE = 511
 """The same where calls go to machine code."""
-MOST_FAST = 4
+MOST_FAST = 6
 """Kinds of arguments that have machine code at the same time."""
 MOST_LOTS = 64
-LEAVING = (2, 16)
+LEAVING = (2, 3, 4, 8, 16)
 """Looks at which a brief function may be left alone for good."""
 BRIEF = 0.5e-6
 """Seconds of a call of a brief function that machine code could not make much shorter."""
@@ -68,7 +68,7 @@ class Life:
         self.lots: dict[Any, Lot] = {}
         self.settled: Refusal | None = None
         """Why the function's code is its own for good."""
-        self.looks = 0
+        self.looks = self.installed = 0
         self.pause = LONGEST_PAUSE
         self.young = True
         self.fast: list[Lot] = []
@@ -109,7 +109,8 @@ class Life:
             for lot in self.fast
             if lot.call is not None
         ]
-        cover.__code__ = shifting(self.plain, self.look, ticks_of(self.pause), fast)
+        self.installed = self.looks
+        cover.__code__ = shifting(self.plain, self.look, ticks_of(FAST_PAUSE), ticks_of(self.pause), fast)
 
     def _stands_for(self) -> int:
         """How many calls this look tells of."""
@@ -197,7 +198,7 @@ class Life:
             change = wanted < FIRST_PAUSES[self.looks]
         else:
             change = not self.pause // 2 <= wanted <= 2 * self.pause + 1
-        if change and not self.fast:
+        if change:
             self.pause, self.young = wanted, False
             self.install()
 
@@ -275,7 +276,7 @@ class Life:
                 self._differs(lot, f"the plain function raises {type(error).__name__}")
             raise
         took = time.perf_counter() - began
-        lot.add(took, self._stands_for())
+        lot.add(took, 1 if lot.trusted else self._stands_for())
         if trial.left:
             self._count_left(lot)
             return result
@@ -304,20 +305,20 @@ class Life:
         assert lot.call is not None
         lot.straight = straight(self.plain, Fast(lot.kind, lot.call, self.plain))
         self.fast = [lot, *(other for other in self.fast if other is not lot)][:MOST_FAST]
-        self.pause, self.young = FAST_PAUSE, False
+        self.young = False
         self.install()
 
     def _look_at_fast(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
         """A call that goes to machine code, on the clock; now and then compared with the plain function."""
-        if lot not in self.fast:
+        if lot not in self.fast and (len(self.fast) < MOST_FAST or self.looks - self.installed > MOST_FAST):
             self._use(lot)
-        lot.left = max(lot.left - (self.pause + 1) // 4, 0)
+        lot.left = max(lot.left - (FAST_PAUSE + 1) // 4, 0)
         if lot.since_check * CHECKED_SHARE > lot.per_call:
             return self._tried(lot, values, args, keywords)
         assert lot.straight is not None
         began = time.perf_counter()
         result = lot.straight(*args, **keywords)
-        lot.add_fast(time.perf_counter() - began, self.pause + 1)
+        lot.add_fast(time.perf_counter() - began, FAST_PAUSE + 1)
         return result
 
     def left(self, lot: Lot, *args: Any, **keywords: Any) -> Any:
@@ -349,7 +350,6 @@ class Life:
     def _drop(self, lot: Lot) -> None:
         if lot in self.fast:
             self.fast = [other for other in self.fast if other is not lot]
-            self.pause = FAST_PAUSE if self.fast else LONGEST_PAUSE
             self.install()
 
     def _refuse(self, lot: Lot, why: Refusal) -> None:

@@ -20,7 +20,7 @@ HEAVY = 10e-3
 """Seconds of a plain call from which on one comparison must do."""
 CHECKS = 3
 """Comparisons with the plain function before machine code is trusted."""
-COMPILE = 0.2
+COMPILE = 0.1
 """Seconds to compile a function for one kind of arguments, at least."""
 ODD = 10.0
 """A call that takes so many times as long as others do says nothing of those around it."""
