@@ -411,6 +411,31 @@ def test_gradients_are_those_of_the_function(name: str) -> None:
             assert abs(gradient.numpy()[place] - want) < 1e-5 * max(1, abs(want))
 
 
+@pytest.mark.parametrize("name", ["affine", "softmax", "means", "two"])
+def test_gradients_in_eager_mode_are_those_of_a_graph(name: str) -> None:
+    func, arrays, Tout = NATIVE[name]
+    found = []
+    for call in (lambda *args: ut.numpy_function(func, list(args), Tout), graph(func, Tout, arrays, True)):
+        inputs = tensors(arrays)
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            total = tf.add_n([tf.reduce_sum(tf.sin(y)) for y in tf.nest.flatten(call(*inputs))])
+        found.append(tape.gradient(total, inputs))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+def test_a_function_that_is_written_anew_is_looked_at_anew() -> None:
+    def called(x):
+        return helper(x)
+
+    global helper
+    for factor in (2, 3):
+        exec(f"def helper(x): return x * {factor}", globals())
+        made = graph(called, tf.float32, [X], True)
+        assert np.array_equal(made(X), X * factor)
+
+
 def test_without_operations_there_is_no_gradient() -> None:
     x = tf.constant(X)
     made = graph(chosen, tf.float32, [X], True)

@@ -7,7 +7,9 @@ refused: effects, random numbers, decisions by data, lengths that are looked at,
 
 from __future__ import annotations
 
+import threading
 import types
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +19,7 @@ import tensorflow as tf
 
 from ..columns.forms import flatten
 from ..columns.inputs import copied, elements_of, lanes_of
-from ..trace import Const, Leaf, Step, Tree, grow
+from ..trace import Const, Leaf, Step, Tree, bind, grow
 from ..trace.names import Applied
 from ..trace.paths import Roots
 from ..verify import differ
@@ -141,6 +143,55 @@ def _looks_at_no_length(func: Any, tree: Tree) -> None:
         if looks:
             raise NotNative(f"it looks at lengths, which are not known: {min(looks)}")
         pending += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+
+
+# ---- what is known already
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What became of a function: `why` where it has no form in TensorFlow's operations."""
+
+    proved: Proved | None
+    native: Native | None
+    why: str = ""
+
+
+_KNOWN: OrderedDict[Any, Known] = OrderedDict()
+_LOCK = threading.Lock()
+MOST_KNOWN = 256
+
+
+def look_at(func: Any, specs: Sequence[Any], stateful: bool) -> Known:
+    """What is known of a function for arguments of these specs; looked at anew where what it stands on has changed."""
+    anchor = func
+    if isinstance(func, types.FunctionType) and not (func.__closure__ or func.__defaults__ or func.__kwdefaults__):
+        anchor = func.__code__
+    key = (
+        anchor,
+        stateful,
+        *((spec.dtype, tuple(spec.shape) if spec.shape.rank is not None else None) for spec in specs),
+    )
+    try:
+        known = _KNOWN.get(key)
+    except TypeError:  # a callable that cannot be looked up
+        return _look(func, specs, stateful)
+    if known is None or (known.proved is not None and bind(known.proved.tree, func, {}) is None):
+        known = _look(func, specs, stateful)
+        with _LOCK:
+            _KNOWN[key] = known
+            while len(_KNOWN) > MOST_KNOWN:
+                _KNOWN.popitem(last=False)
+    return known
+
+
+def _look(func: Any, specs: Sequence[Any], stateful: bool) -> Known:
+    proved = None
+    try:
+        proved = prove(func, specs)
+        return Known(proved, native_of(proved, specs, stateful))
+    except NotNative as reason:
+        return Known(proved, None, str(reason))
 
 
 # ---- made-up arguments

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import record
 
 from .bridge import Array, aligned, as_tensor
 from .mapping import as_written
-from .native import Proved, native_of, prove
+from .native import Known, Proved, look_at
 from .value import NotNative
 
 log = logging.getLogger("upshift")
@@ -57,7 +58,9 @@ def numpy_function(
     assert inp is not None
     inp = [tf.convert_to_tensor(x) for x in inp]
     if tf.executing_eagerly():
-        return _eagerly(func, inp, Tout)
+        return (
+            _under_tape(func, inp, Tout, stateful) if record.should_record_backprop(inp) else _eagerly(func, inp, Tout)
+        )
     wanted = _dtypes(Tout)
     results = _in_graph(func, inp, wanted, stateful, name)
     return results if isinstance(Tout, list | tuple) else results[0]
@@ -128,6 +131,17 @@ def _eagerly(func: Callable[..., Any], inp: Sequence[Any], Tout: Any) -> Any:
     return made[0] if len(made) == 1 else made
 
 
+def _under_tape(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: bool) -> Any:
+    """With gradients, where the function can be told in TensorFlow's own operations."""
+    known = look_at(func, [tf.TensorSpec([None] * x.ndim, x.dtype) for x in inp], stateful)
+    if known.native is None:
+        known = look_at(func, [tf.TensorSpec(x.shape, x.dtype) for x in inp], stateful)
+    made, _ = _by_operations(known, inp, _dtypes(Tout), None)
+    if made is None:
+        return _eagerly(func, inp, Tout)
+    return made[0] if len(made) == 1 else made
+
+
 def _settled(value: Any, dtype: Any) -> Array:
     """A result as the array that was promised. Python's numbers have no dtype of their own."""
     array = np.asarray(value)
@@ -149,19 +163,28 @@ def _settled(value: Any, dtype: Any) -> Array:
 
 
 def _in_graph(func: Any, inp: Sequence[Any], wanted: list[Any], stateful: bool, name: str | None) -> list[Any]:
-    specs = [tf.TensorSpec(x.shape, x.dtype) for x in inp]
-    proved, why = None, "its results are not what Tout says"
-    try:
-        proved = prove(func, specs)
-        if _fits(proved, wanted):
-            made = native_of(proved, specs, stateful)
-            with tf.name_scope(name or "numpy_function"):
-                return [tf.cast(x, dtype) for x, dtype in zip(made(*inp), wanted, strict=True)]
-    except NotNative as reason:
-        why = str(reason)
-    results = _by_python(func, inp, wanted, stateful, name, proved)
-    _explain(func, results, why)
+    known = look_at(func, [tf.TensorSpec(x.shape, x.dtype) for x in inp], stateful)
+    results, why = _by_operations(known, inp, wanted, name)
+    if results is None:
+        results = _by_python(func, inp, wanted, stateful, name, known.proved)
+        _explain(func, results, why)
     return results
+
+
+def _by_operations(
+    known: Known, inp: Sequence[Any], wanted: list[Any], name: str | None
+) -> tuple[list[Any] | None, str]:
+    """Results in TensorFlow's own operations; None, and why, where there are none."""
+    if known.native is None or known.proved is None:
+        return None, known.why
+    if not _fits(known.proved, wanted):
+        return None, "its results are not what Tout says"
+    try:
+        with tf.name_scope(name or "numpy_function"):
+            made = known.native(*inp)
+            return [tf.cast(x, dtype) for x, dtype in zip(made, wanted, strict=True)], ""
+    except NotNative as reason:
+        return None, str(reason)
 
 
 def _explain(func: Any, results: list[Any], why: str) -> None:
@@ -178,7 +201,8 @@ def _fits(proved: Proved, wanted: list[Any]) -> bool:
     if len(proved.outputs) != len(wanted):
         return False
     have = [np.dtype(spec.dtype.as_numpy_dtype) for spec in proved.outputs]
-    return all(np.can_cast(a, b.as_numpy_dtype, "safe") for a, b in zip(have, wanted, strict=True) if b != tf.string)
+    pairs = zip(have, wanted, strict=True)
+    return all(dtype != tf.string and np.can_cast(one, dtype.as_numpy_dtype, "safe") for one, dtype in pairs)
 
 
 def _by_python(
