@@ -105,6 +105,8 @@ def _why(f: types.FunctionType) -> Refusal | None:
 
 def calls_itself(f: types.FunctionType, cover: Any) -> bool:
     """Whether a function, or what it calls by name, calls the decorated function."""
+    if not f.__code__.co_names and not f.__closure__:
+        return False
     pending, seen = [f], {f.__code__}
     while pending and len(seen) < MOST_FUNCTIONS:
         for value in _values_of(pending.pop()):
