@@ -303,17 +303,30 @@ def test_variables_and_arrays_are_taken() -> None:
 # ---- memory
 
 
-@pytest.mark.parametrize("mode", ["eager", "graph"])
-def test_the_callers_tensor_does_not_change(mode: str) -> None:
-    def sorts(x):
-        x.sort(axis=0)
-        x[0] = 100
-        return x
+def sorts(x):
+    x.sort(axis=0)
+    x[0] = 100
+    return x
 
+
+def adds(x):
+    np.add.at(x, 0, 100)
+    x[0] = 100
+    return np.sort(x, axis=1)
+
+
+def fills(x):
+    x[:, np.argsort(x[1])] = 100
+    return x
+
+
+@pytest.mark.parametrize("mode", ["eager", "graph"])
+@pytest.mark.parametrize("func", [sorts, adds, fills])
+def test_the_callers_tensor_does_not_change(func: Any, mode: str) -> None:
     tensor = tf.constant(RNG.normal(size=(64, 64)))
     before = tensor.numpy()
-    made = graph(sorts, tf.float64, [before], True) if mode == "graph" else None
-    result = made(tensor) if made else ut.numpy_function(sorts, [tensor], tf.float64)
+    made = graph(func, tf.float64, [before], True) if mode == "graph" else None
+    result = made(tensor) if made else ut.numpy_function(func, [tensor], tf.float64)
     assert np.array_equal(tensor.numpy(), before)
     assert np.all(result.numpy()[0] == 100)
 

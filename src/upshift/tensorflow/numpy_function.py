@@ -18,6 +18,8 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
+from ..columns.inputs import protected
+from ..gears.loop import writes_unseen
 from .bridge import Array, aligned, as_tensor
 from .mapping import as_written
 from .native import Known, Proved, look_at
@@ -209,9 +211,10 @@ def _by_python(
     func: Any, inp: Sequence[Any], wanted: list[Any], stateful: bool, name: str | None, proved: Proved | None
 ) -> list[Any]:
     """One call of Python in the graph; shapes are set where they hang on nothing but the arguments' shapes."""
+    reads = proved is not None and not writes_unseen(func)
 
     def called(*args: Any) -> list[Any]:
-        results = _several(func(*map(_own, args)), len(wanted))
+        results = _several(_call_reading(func, args) if reads else func(*map(_own, args)), len(wanted))
         return [_moved(_settled(one, dtype)) for one, dtype in zip(results, wanted, strict=True)]
 
     results: list[Any] = tf.numpy_function(called, inp, wanted, stateful, name)
@@ -219,6 +222,16 @@ def _by_python(
         for tensor, spec in zip(results, proved.outputs, strict=True):
             tensor.set_shape(spec.shape)
     return results
+
+
+def _call_reading(func: Any, args: Sequence[Any]) -> Any:
+    """A call of a function without effects on TensorFlow's own memory; on copies, if it tries to write."""
+    try:
+        return func(*map(protected, args))
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+    return func(*map(_own, args))
 
 
 def _own(arg: Any) -> Any:
