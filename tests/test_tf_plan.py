@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import random
-import resource
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,6 @@ tf = pytest.importorskip("tensorflow")
 import upshift as up  # noqa: E402
 import upshift.tensorflow as ut  # noqa: E402
 from upshift.tensorflow import plan  # noqa: E402
-from upshift.tensorflow.bridge import adopt, aligned, as_array, as_tensor  # noqa: E402
 from upshift.tensorflow.call import make_call  # noqa: E402
 
 MANY = 600
@@ -280,120 +277,3 @@ def test_disabled_it_is_the_loop() -> None:
     with up.config(disable=True):
         ut.map_fn(lambda x: calls.append(1) or x, XS[:50])
     assert len(calls) == 50
-
-
-# ---- memory
-
-
-def test_what_is_written_later_does_not_show_up() -> None:
-    array = np.arange(6, dtype=np.float32)
-    tensor = as_tensor(array)
-    array[:] = -1
-    assert tensor.numpy().tolist() == [0, 1, 2, 3, 4, 5]
-    xs = np.arange(1000, dtype=np.float32)
-    made = many(lambda x: x + 0, xs)
-    kept = made.numpy().copy()
-    xs[:] = -1
-    many(lambda x: x + 0, xs)
-    np.testing.assert_array_equal(made.numpy(), kept)
-    view = as_array(made)
-    with pytest.raises(ValueError, match="read-only"):
-        view[0] = 3
-    variable = tf.Variable([1.0, 2.0])
-    seen = as_array(variable)
-    variable.assign([5.0, 6.0])
-    assert seen.tolist() == [1.0, 2.0]
-
-
-@pytest.mark.parametrize("dtype", "float32 float64 int8 int64 uint8 complex64 bool float16".split())
-def test_memory_is_taken_over_aligned_or_not_at_all(dtype: str) -> None:
-    for n in (1, 3, 1000):
-        room = aligned((n, 2), dtype)
-        assert room.ctypes.data % 64 == 0
-        room[...] = 1
-        assert (tf.identity(adopt(room)).numpy() == 1).all()
-        odd = np.zeros(2 * n * room.itemsize + 1, np.uint8)[1:].view(dtype)
-        assert tf.reshape(as_tensor(odd), [n, 2]).numpy().sum() == 0
-        if dtype != "bool":
-            with pytest.raises(ValueError, match="aligned"):
-                adopt(odd)
-
-
-def test_ten_thousand_calls_of_changing_lengths_make_no_new_graph(monkeypatch: Any) -> None:
-    graphs = []
-    make = plan.Known.make
-    monkeypatch.setattr(plan.Known, "make", lambda self, *args: graphs.append(args[0]) or make(self, *args))
-    xs = tf.constant(np.random.default_rng(0).normal(size=3000), tf.float32)
-    lengths = random.Random(0).choices(range(1, 3000), k=10_000)
-    used = 0
-    for at, n in enumerate(lengths):
-        made = ut.map_fn(lambda x: tf.sin(x) * x + 1.0, xs[:n])
-        if at == 2000:
-            used = _used()
-    assert len(graphs) == len(set(graphs)), "each way is made once"
-    assert _used() - used < 30_000, "kilobytes"
-    np.testing.assert_allclose(made.numpy(), np.sin(xs[:n]) * xs[:n] + 1, rtol=1e-5, atol=1e-6)
-
-
-def _used() -> int:
-    gc.collect()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def test_functions_that_are_forgotten_are_freed() -> None:
-    for k in range(plan.MOST_KINDS + 50):
-        ut.map_fn(eval(f"lambda x: x + {k}"), XS[:2])
-    assert len(plan.MEMORY.kinds) <= plan.MOST_KINDS
-
-
-# ---- what it tells
-
-
-def test_explain_tells_ways_and_times() -> None:
-    told = ut.explain(lambda x: tf.sin(x) * x, XS)
-    assert told.gear in told.seconds and set(told.seconds) == {"loop", "numpy", "numba", "vectorized", "map"}
-    assert "float32[]" in str(told) and f"{MANY:,} elements" in str(told)
-    assert any("devices: " in note for note in told.notes)
-
-
-def test_explain_names_the_operation_that_falls_back_and_where() -> None:
-    told = ut.explain(lambda im: tf.image.resize(im, [2, 2]), tf.zeros((30, 4, 4, 3)))
-    note = next(note for note in told.notes if "ResizeBilinear" in note)
-    assert "while loop" in note and "test_tf_plan.py" in note and "outside the map" in note
-    assert "ResizeBilinear" in told.refusals["vectorized"].reason
-    assert "test_tf_plan.py" in told.refusals["numpy"].where
-
-
-def test_explain_runs_nothing_that_acts() -> None:
-    variable = tf.Variable(0.0)
-    told = ut.explain(lambda x: variable.assign_add(x), XS)
-    assert variable.numpy() == 0.0 and told.gear == "loop" and not told.seconds
-    assert "AssignAdd" in told.refusals["numpy"].reason and told.refusals["numpy"].remedy
-    told = ut.explain(lambda x: SEEN.append(float(x)) or x, XS)
-    assert "captured" in told.refusals["map"].reason
-
-
-def test_explain_counts_graphs_with_their_reasons() -> None:
-    def mapped(scale: float) -> Any:
-        def fn(x: Any) -> Any:
-            return x * scale
-
-        many(fn)
-        return fn
-
-    for scale in (2.0, 3.0):
-        fn = mapped(scale)
-    note = next(note for note in ut.explain(fn, XS).notes if "graphs traced" in note)
-    assert note.startswith("2 graphs") and "changed from 2.0 to 3.0" in note
-
-
-def test_explain_within_a_graph() -> None:
-    told = []
-
-    @tf.function
-    def mapped(xs: Any) -> Any:
-        told.append(ut.explain(lambda x: tf.sin(x), xs))
-        return xs
-
-    mapped(XS)
-    assert told[0].gear == "vectorized" and "graph" in str(told[0])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,10 +54,44 @@ def aligned(shape: Sequence[int], dtype: Any) -> Array:
     """Room for a result that `adopt` can take."""
     dtype = np.dtype(dtype)
     size = math.prod(shape) * dtype.itemsize
-    room = np.empty(size + ALIGNED, np.uint8)
-    start = -room.ctypes.data % ALIGNED
-    view: Array = room[start : start + size].view(dtype)
+    view: Array = _ROOMS.take(size).view(dtype)
     return view.reshape(shape)
+
+
+class Rooms:
+    """Large pieces of memory that results gave back: the next result of that size takes one that is warm."""
+
+    LEAST, MOST = 1 << 20, 1 << 28
+    """Bytes of a piece that is worth keeping, and of all that are kept."""
+
+    def __init__(self) -> None:
+        self.kept: list[Array] = []
+        self.lock = threading.Lock()
+
+    def take(self, size: int) -> Array:
+        """Aligned bytes that nobody else uses."""
+        if size < self.LEAST:
+            return _aligned(np.empty(size + ALIGNED, np.uint8), size)
+        with self.lock:
+            for room in self.kept:
+                if size + ALIGNED <= room.nbytes <= 2 * size and sys.getrefcount(room) == UNUSED:
+                    return _aligned(room, size)
+            room = np.empty(size + ALIGNED, np.uint8)
+            if room.nbytes <= self.MOST:
+                self.kept = [*self.kept[-7:], room]
+                while sum(one.nbytes for one in self.kept) > self.MOST:
+                    self.kept.pop(0)
+            return _aligned(room, size)
+
+
+UNUSED = 3
+"""References to a piece that only the list of pieces, the variable of a loop and the question for their number hold."""
+_ROOMS = Rooms()
+
+
+def _aligned(room: Array, size: int) -> Array:
+    start = -room.ctypes.data % ALIGNED
+    return room[start : start + size]
 
 
 def adopt(room: Array) -> Any:

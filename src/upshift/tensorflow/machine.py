@@ -5,6 +5,8 @@ A function that works on every number of an array alike is taken for a function 
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +26,7 @@ from .trace import Traced
 
 GRAIN = 1 << 16
 """Numbers that are worth a thread's attention."""
+BAD, TINY = 1, 2
 OPTIONS = {"error_model": "numpy", "nogil": True}
 
 
@@ -64,9 +67,10 @@ class TypedReader(Reader):
     def step_of(self, op: Any, arguments: list[str]) -> Step:
         return Number(op, arguments, self.keep, self.flags)
 
-    def write(self, name: str, parameters: list[str], graph: Any, names: dict[str, str], single: bool = False) -> None:
-        self.flags = name == "element" and not any(op.type in CONTROL for op in graph.get_operations())
-        super().write(name, parameters, graph, names, single)
+    def body(self, graph: Any, names: dict[str, str]) -> list[str]:
+        """Where no branch is taken, refusals are flags, so that a loop over elements has no exits."""
+        self.flags = not self.functions and not any(op.type in CONTROL for op in graph.get_operations())
+        return super().body(graph, names)
 
 
 class Number(Step):
@@ -88,10 +92,10 @@ class Number(Step):
 
 def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     """`Unreadable` where it is not a function of numbers."""
-    kernel = compile_kernel(call, traced)
+    minds = bool(traced.kinds & (CUTS | MINDS_TINY))
+    kernel = compile_kernel(call, traced, minds)
     lifted, captured = traced.lifted, captured_by(traced, len(call.leaves))
     dtypes = [spec.dtype.as_numpy_dtype for spec in traced.out_specs]
-    minds = bool(traced.kinds & (CUTS | MINDS_TINY))
 
     def run(call: Call) -> list[Any]:
         columns = [as_array(leaf) for leaf in call.leaves]
@@ -99,45 +103,32 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
         values = [as_array(held[origin] if isinstance(origin, int) else origin)[()] for _, origin in captured]
         outs = [aligned(columns[0].shape, dtype) for dtype in dtypes]
         flat = [column.reshape(-1) for column in columns]
-        if not _in_parts(kernel, flat, values, [out.reshape(-1) for out in outs]):
+        said = _in_parts(kernel, flat, values, [out.reshape(-1) for out in outs])
+        if said & BAD:
             raise ArithmeticError("an element for which C and TensorFlow may differ")
-        if minds and not all(_in_parts(no_tiny, [one], [_least(one)], []) for one in flat if one.dtype.kind == "f"):
+        if said & TINY:
             patch(call, columns, outs)
         return [adopt(out) for out in outs]
 
     return run
 
 
-@numba.njit(**OPTIONS)  # type: ignore[untyped-decorator]
-def no_tiny(column: Any, least: Any) -> bool:
-    """Whether no number is subnormal."""
-    found = False
-    for i in range(len(column)):
-        size = abs(column[i])
-        found |= (size < least) & (size > 0)
-    return not found
-
-
-def _least(column: Any) -> Any:
-    return np.finfo(column.dtype).smallest_normal
-
-
-def _in_parts(kernel: Any, columns: list[Any], values: list[Any], outs: list[Any]) -> bool:
-    """On threads where there is enough to do. False where a part says so."""
+def _in_parts(kernel: Any, columns: list[Any], values: list[Any], outs: list[Any]) -> int:
+    """On threads where there is enough to do; what was said of some element."""
     size, threads = len(columns[0]), settings().num_threads
     if threads < 2 or size <= 2 * GRAIN:
-        return bool(kernel(*columns, *values, *outs))
-    said: list[bool] = []
+        return int(kernel(*columns, *values, *outs))
+    said: list[int] = []
 
     def work(part: slice) -> None:
         said.append(kernel(*(column[part] for column in columns), *values, *(out[part] for out in outs)))
 
     side_by_side(work, chunks_of(0, size, max(GRAIN, -(-size // (4 * threads)))), threads)
-    return all(said)
+    return functools.reduce(operator.or_, said)
 
 
-def compile_kernel(call: Call, traced: Traced) -> Any:
-    """The loop over elements, for these dtypes."""
+def compile_kernel(call: Call, traced: Traced, minds_tiny: bool) -> Any:
+    """The loop over elements, for these dtypes. It says BAD or TINY of elements that it may not be right for."""
     shapes = {tuple(spec.shape) for spec in call.specs}
     if len(shapes) > 1 or any(tuple(spec.shape) not in shapes for spec in traced.out_specs):
         raise Unreadable("its elements or results are arrays of several shapes")
@@ -147,17 +138,17 @@ def compile_kernel(call: Call, traced: Traced) -> Any:
     for tensor in graph.inputs[len(call.leaves) :]:
         if tensor.dtype != tf.resource and tensor.shape.rank:
             raise Unreadable("it captures an array")
-    reader.write("element", list(names.values()), graph, names)
-    reader.functions[-1] = _flagged(reader.functions[-1])
-    inputs = [f"x{i}[i]" if i < len(call.leaves) else f"x{i}" for i in range(count)]
+    lines = [f"a{i} = x{i}[i]" for i in range(len(call.leaves))]
+    if minds_tiny:
+        lines += [_tiny(i, spec.dtype.as_numpy_dtype) for i, spec in enumerate(call.specs) if spec.dtype.is_floating]
+    lines += reader.body(graph, names)
     outs = [f"y{k}" for k in range(len(graph.outputs))]
+    lines += [f"{out}[i] = {names[tensor.name]}" for out, tensor in zip(outs, graph.outputs, strict=True)]
+    inputs = [f"x{i}" if i < len(call.leaves) else f"a{i}" for i in range(count)]
+    body = "".join(f"        {line}\n" for text in lines for line in text.split("\n"))
     reader.functions.append(
-        f"def kernel({', '.join([f'x{i}' for i in range(count)] + outs)}):\n"
-        "    bad = False\n"
-        "    for i in range(len(x0)):\n"
-        f"        {', '.join(f'{out}[i]' for out in outs)}, one = element({', '.join(inputs)})\n"
-        "        bad |= one\n"
-        "    return not bad\n"
+        f"def kernel({', '.join(inputs + outs)}):\n    bad = tiny = False\n    for i in range(len(x0)):\n{body}"
+        f"    return {BAD} * bad + {TINY} * tiny\n"
     )
     namespace: dict[str, Any] = {"np": np, "njit": numba.njit, "options": OPTIONS}
     source = "\n\n".join(f"@njit(**options)\n{function}" for function in reader.functions)
@@ -165,7 +156,6 @@ def compile_kernel(call: Call, traced: Traced) -> Any:
     return namespace["kernel"]
 
 
-def _flagged(function: str) -> str:
-    """The function of one element, which also says whether it is to be refused."""
-    head, _, body = function.partition("\n")
-    return f"{head}\n    bad = False\n{body.rstrip().removesuffix(')')} bad)\n"
+def _tiny(i: int, dtype: Any) -> str:
+    least = np.finfo(dtype).smallest_normal
+    return f"tiny |= (abs(a{i}) < np.{np.dtype(dtype).name}({float(least)!r})) & (a{i} != 0)"

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from ..api import map as map_elements
+from ..errors import GearRefused
 from .bridge import Array, as_array, as_tensor
 from .call import Call
 from .kinds import CUTS
@@ -17,6 +18,7 @@ from .trace import Traced
 
 MINDS_TINY = frozenset("DivNoNan RealDiv Reciprocal Sqrt Rsqrt Log Pow Atan2".split())
 """Operations, besides decisions, for which a subnormal number is far from zero."""
+MANY = 256
 MOST_TINY = 1000
 """Elements with subnormal numbers that are run by the function itself."""
 
@@ -24,18 +26,29 @@ MOST_TINY = 1000
 def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     """`Unreadable` where it has an operation that NumPy has not."""
     found, lifted = read(traced, len(call.leaves)), traced.lifted
+    fresh = [True]
     minds = bool(traced.kinds & (CUTS | MINDS_TINY))
 
     def run(call: Call) -> list[Any]:
         columns = [as_array(leaf) for leaf in call.leaves]
+        function = found.function(lifted.values(call.fn))
         with np.errstate(all="ignore"):  # TensorFlow never warns
-            made = map_elements(found.function(lifted.values(call.fn)), *columns)
+            made = _first(function, columns) if fresh else map_elements(function, *columns)
+        fresh.clear()
         outs = list(made) if isinstance(made, tuple) else [made]
         if minds:
             patch(call, columns, outs)
         return [as_tensor(out) for out in outs]
 
     return run
+
+
+def _first(function: Any, columns: list[Array]) -> Any:
+    """The first results: by NumPy at once where there are many, since that is known to be what a graph can be."""
+    try:
+        return map_elements(function, *columns, gear="numpy" if len(columns[0]) >= MANY else None)
+    except GearRefused:
+        return map_elements(function, *columns)
 
 
 def patch(call: Call, columns: list[Array], outs: list[Array]) -> None:

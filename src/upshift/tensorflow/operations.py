@@ -65,7 +65,7 @@ class Step:
 
     def refuse(self, condition: str) -> None:
         """Where this holds, NumPy would give something else than TensorFlow."""
-        self.lines.append(f"if {condition}:\n        raise ArithmeticError")
+        self.lines.append(f"if {condition}:\n    raise ArithmeticError")
 
     def as_number(self, expression: str) -> str:
         """An array of no dimensions as a number."""

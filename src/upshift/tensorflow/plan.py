@@ -21,11 +21,20 @@ from .captured import Portrait, portray
 from .eager import call_each, run_loop
 from .glance import Glance, glance_of
 from .graph import empty
+from .kinds import CONTROL
 from .trace import Traced, trace_element
 from .ways import Way, build, check
 
 MOST_KINDS, MOST_VARIANTS = 256, 4
-COSTS = {"trace": 10e-3, "convert": 20e-3, "numpy": 2e-3, "numba": 0.25, "vectorized": 30e-3, "map": 40e-3}
+COSTS = {
+    "trace": 10e-3,
+    "line": 3e-3,
+    "convert": 20e-3,
+    "numpy": 2e-3,
+    "numba": 0.25,
+    "vectorized": 30e-3,
+    "map": 40e-3,
+}
 """Seconds that making each is expected to take; what was measured takes their place."""
 PER_RUN = 10.0
 """How many times longer an operation takes to trace than to run, once, eagerly."""
@@ -35,6 +44,7 @@ SHORTEST = 200e-6
 """Seconds of a call below which no graph can be faster: starting one takes as long."""
 WORTHWHILE = 40e-6
 """Seconds of a call below which machine code is hardly faster."""
+WARM_RUNS, WARM_SECONDS = 24, 50e-3
 PATIENCE = 20.0
 """How many times its price a way must have been missed before another fast one is given up for it."""
 CHECK_EVERY = 4096
@@ -54,6 +64,8 @@ class Known:
     traced: Traced | str | None = None
     ways: dict[str, Way] = field(default_factory=dict)
     refusals: dict[str, str] = field(default_factory=dict)
+    warm: dict[str, tuple[int, float]] = field(default_factory=dict)
+    """For every way, how many of its first calls were not timed, and their seconds."""
     spent: float = 0.0
     """Seconds since something was last made."""
     calls: int = 0
@@ -76,10 +88,19 @@ class Known:
         for name in self.ways:
             seconds = self.lines[name].predict(n, self.rate)
             if seconds is None:
-                return name, 0.0  # trusted, and never timed
+                return name, 0.0  # trusted, and not timed yet
             if seconds < least:
                 best, least = name, seconds
         return best, least
+
+    def time(self, name: str, n: int, seconds: float) -> None:
+        """A call by a way took so long. The first ones, in which plans of its own settle, say little."""
+        self.spent += seconds
+        runs, spent = self.warm.get(name, (0, 0.0))
+        if runs >= WARM_RUNS or spent + seconds >= WARM_SECONDS:
+            self.lines[name].add(n, seconds)
+        else:
+            self.warm[name] = runs + 1, spent + seconds
 
     def next_for(self, n: int, seconds: float) -> str | None:
         """What is worth making before a call that the best way would run in so many seconds."""
@@ -87,6 +108,8 @@ class Known:
             return None
         name = self.candidates[0]
         cost = COSTS[name] + (self.tracing if self.traced is None else 0.0)
+        if name == "numba" and isinstance(self.traced, Traced):
+            cost += COSTS["line"] * len(self.traced.nodes)
         if not self.ways:
             return name if seconds > 1.5 * cost or self.spent > cost else None
         if name == "numba":
@@ -119,6 +142,8 @@ class Known:
 
     def refuse_by_trace(self) -> None:
         """What cannot be had, now that the graph is known."""
+        if isinstance(self.traced, Traced) and self.traced.kinds & CONTROL and "numba" in self.candidates:
+            self.candidates.sort(key=lambda name: name != "numba")  # where paths part, NumPy is slow
         if isinstance(self.traced, str):
             self.refusals |= dict.fromkeys(self.candidates, self.traced)
             self.candidates.clear()
@@ -262,8 +287,7 @@ def _by_way(way: Way, call: Call, known: Known) -> Any:
     except Exception:  # the loop finds the element, and raises the function's own error
         return run_loop(call)
     took = time.perf_counter() - began
-    known.lines[way.name].add(call.n or 1, took)
-    known.spent += took
+    known.time(way.name, call.n or 1, took)
     if known.calls % CHECK_EVERY == 0 and settings().verify:
         with record.stop_recording():
             reason, _ = check(call, known.traced, columns, CHECK_EVERY)

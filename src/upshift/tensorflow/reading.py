@@ -113,15 +113,20 @@ class Reader:
 
     def write(self, name: str, parameters: list[str], graph: Any, names: dict[str, str], single: bool = False) -> None:
         """One graph as one function, which gives a tuple of its outputs."""
+        lines = self.body(graph, names)
+        outs = [names[out.name] for out in graph.outputs]
+        result = outs[0] if single else f"({', '.join(outs)},)"
+        body = "".join(f"    {line}\n" for text in lines for line in text.split("\n"))
+        self.functions.append(f"def {name}({', '.join(parameters)}):\n{body}    return {result}\n")
+
+    def body(self, graph: Any, names: dict[str, str]) -> list[str]:
+        """The lines of a graph, after which its outputs have names."""
         lines: list[str] = []
         for op in graph.get_operations():
             lines += self.step(op, names, graph)
             if len(lines) > MOST_LINES:
                 raise Unreadable("it is longer than reading is worth")
-        outs = [names[out.name] for out in graph.outputs]
-        result = outs[0] if single else f"({', '.join(outs)},)"
-        body = "".join(f"    {line}\n" for line in lines)
-        self.functions.append(f"def {name}({', '.join(parameters)}):\n{body}    return {result}\n")
+        return lines
 
     def step(self, op: Any, names: dict[str, str], graph: Any) -> list[str]:
         """The lines of one operation; its outputs get names."""

@@ -1,0 +1,72 @@
+"""In: functions of tensors. Out: a failure where an explanation does not say what runs, why, and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+tf = pytest.importorskip("tensorflow")
+
+import upshift.tensorflow as ut  # noqa: E402
+
+XS = tf.constant(np.linspace(-2, 2, 600), tf.float32)
+
+
+def many(fn: Any, xs: Any = XS) -> Any:
+    """The third call: by then another way has taken over where one can."""
+    ut.map_fn(fn, xs)
+    ut.map_fn(fn, xs)
+    return ut.map_fn(fn, xs)
+
+
+def test_explain_tells_ways_and_times() -> None:
+    told = ut.explain(lambda x: tf.sin(x) * x, XS)
+    assert told.gear in told.seconds and set(told.seconds) == {"loop", "numpy", "numba", "vectorized", "map"}
+    assert "float32[]" in str(told) and "600 elements" in str(told)
+    assert any("devices: " in note for note in told.notes)
+
+
+def test_explain_names_the_operation_that_falls_back_and_where() -> None:
+    told = ut.explain(lambda im: tf.image.resize(im, [2, 2]), tf.zeros((30, 4, 4, 3)))
+    note = next(note for note in told.notes if "ResizeBilinear" in note)
+    assert "while loop" in note and "test_tf_explain.py" in note and "outside the map" in note
+    assert "ResizeBilinear" in told.refusals["vectorized"].reason
+    assert "test_tf_explain.py" in told.refusals["numpy"].where
+
+
+def test_explain_runs_nothing_that_acts() -> None:
+    variable = tf.Variable(0.0)
+    told = ut.explain(lambda x: variable.assign_add(x), XS)
+    assert variable.numpy() == 0.0 and told.gear == "loop" and not told.seconds
+    assert "AssignAdd" in told.refusals["numpy"].reason and told.refusals["numpy"].remedy
+    seen: list[float] = []
+    told = ut.explain(lambda x: seen.append(float(x)) or x, XS)
+    assert "captured" in told.refusals["map"].reason
+
+
+def test_explain_counts_graphs_with_their_reasons() -> None:
+    def mapped(scale: float) -> Any:
+        def fn(x: Any) -> Any:
+            return x * scale
+
+        many(fn)
+        return fn
+
+    for scale in (2.0, 3.0):
+        fn = mapped(scale)
+    note = next(note for note in ut.explain(fn, XS).notes if "graphs traced" in note)
+    assert note.startswith("2 graphs") and "changed from 2.0 to 3.0" in note
+
+
+def test_explain_within_a_graph() -> None:
+    told = []
+
+    @tf.function
+    def mapped(xs: Any) -> Any:
+        told.append(ut.explain(lambda x: tf.sin(x), xs))
+        return xs
+
+    mapped(XS)
+    assert told[0].gear == "vectorized" and "graph" in str(told[0])
