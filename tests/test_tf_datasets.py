@@ -12,6 +12,7 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
+import upshift as up  # noqa: E402
 import upshift.tensorflow as ut  # noqa: E402
 
 RNG = np.random.default_rng(0)
@@ -341,8 +342,6 @@ def test_draws_after_a_decision_are_the_loops() -> None:
 
 @pytest.mark.parametrize("size", [None, 50])
 def test_streams_of_their_own(size: int | None) -> None:
-    import upshift as up
-
     generator = np.random.default_rng(1)
 
     def f(x):
@@ -482,6 +481,19 @@ def test_large_elements_go_through_tensorflows_own_operations(size: int | None) 
         flat = made if size is None else made.unbatch()
         for x, y in zip(LARGE, flat.as_numpy_iterator(), strict=True):
             np.testing.assert_allclose(y, f(x), rtol=1e-5)
+
+
+def test_python_is_called_where_upshift_is_switched_off() -> None:
+    with up.config(disable=True):
+        made = ut.map_dataset(slices(LARGE), lambda x: x * 2)
+        assert "PyFunc" in ops_of(made)
+        assert all(np.array_equal(x * 2, y) for x, y in zip(LARGE, made.as_numpy_iterator(), strict=True))
+
+
+def test_several_iterators_at_once() -> None:
+    made = ut.map_dataset(tf.data.Dataset.range(700), lambda n: n * n)
+    pairs = tf.data.Dataset.zip((made, made.skip(1)))
+    assert [(int(a), int(b)) for a, b in pairs] == [(n * n, (n + 1) ** 2) for n in range(699)]
 
 
 def test_large_pairs() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 tf = pytest.importorskip("tensorflow")
 
+import upshift as up  # noqa: E402
 import upshift.tensorflow as ut  # noqa: E402
 
 RNG = np.random.default_rng(1)
@@ -387,6 +388,13 @@ def test_what_is_said_not_to_change_is_native() -> None:
 def test_reasons(func: Any, reason: str) -> None:
     with pytest.raises(ut.NotNative, match=reason):
         ut.native_form(func, tf.TensorSpec([None, 4]))
+
+
+def test_python_is_called_where_upshift_is_switched_off() -> None:
+    with up.config(disable=True):
+        made = graph(softmax, tf.float32, [X], True)
+        assert "PyFunc" in ops_of(made)
+    assert "PyFunc" not in ops_of(graph(softmax, tf.float32, [X], True))
 
 
 def test_functions_that_act_do_so_every_time() -> None:

@@ -13,7 +13,7 @@ import tensorflow as tf
 from ..gears.streams import Streams
 from .batches import FINE, Batches
 from .mapping import as_written
-from .native import native_form
+from .native import look_at
 from .sampled import Sampled, arguments_of, leaves_of, nested, sample
 from .value import NotNative
 
@@ -164,7 +164,10 @@ def _by_operations(calls: Batches) -> Callable[..., Any]:
     specs = arguments_of(calls.element)
     if not all(isinstance(spec, tf.TensorSpec) for spec in specs):
         raise NotNative("its arguments are not tensors")
-    native = native_form(calls.f, *specs)
+    known = look_at(calls.f, specs, stateful=True)
+    native = known.native
+    if native is None:
+        raise NotNative(known.why)
     single = isinstance(calls.spec, tf.TensorSpec)
     if native.proved.outputs != leaves_of(calls.spec) or native.proved.several != (type(calls.spec) is tuple):
         raise NotNative("its results were others than expected")
