@@ -19,6 +19,7 @@ from .columns.kinds import Column
 from .errors import GearRefused, Refusal, UpshiftError
 from .gears.loop import run_loop
 from .partials import Arguments, Partials
+from .trace.paths import plain_of
 from .unboxed import map_unboxed, numbers_of
 
 Dtype = np.dtype[Any] | str
@@ -87,6 +88,7 @@ class Vectorized:
         signature: str | None,
         options: dict[str, Any],
     ) -> None:
+        pyfunc = plain_of(pyfunc)
         self.options = check_options("vectorize", pyfunc, options)
         functools.update_wrapper(self, pyfunc)
         self.pyfunc, self.cache, self.signature = pyfunc, cache, signature
