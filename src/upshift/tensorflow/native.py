@@ -1,16 +1,19 @@
 """A NumPy function and the specs of its arguments in; the same in TensorFlow's own operations out, or why not.
 
-The function is traced with made-up arrays. Where it takes the same steps whatever their numbers are, and however long
-they are, each step is spelled in TensorFlow, and the whole is compared with the function. All that could tell is
-refused: effects, random numbers, decisions by data, lengths that are looked at, what it captured and may change.
+The function is traced with made-up arrays. Where all of its paths are known, however long the arrays are, each step is
+spelled in TensorFlow, each decision is a `tf.cond`, and the whole is compared with the function. All that could tell is
+refused: effects, random numbers, branches that no example took, decisions that hang on last bits, lengths that are
+looked at, what it captured and may change.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,21 +23,21 @@ import tensorflow as tf
 from ..columns.forms import flatten
 from ..columns.inputs import copied, elements_of, lanes_of
 from ..config import settings
-from ..trace import Const, Leaf, Step, Tree, bind, grow
+from ..trace import Const, Guard, Leaf, Node, Step, Tree, bind, grow
 from ..trace.names import Applied
 from ..trace.paths import Roots
 from ..verify import differ
 from . import arranging, elementwise
 from .bridge import Array
 from .mapping import as_written
-from .value import DTYPES, Call, NotNative, Value, of_input
+from .value import DTYPES, Call, NotNative, Value, of_input, operand
 
 LENGTHS = (3, 5)
 """Of axes whose length is not known, while a function is traced."""
 TRIED = (*LENGTHS, 1, 2)
 """Of the same, while its results are compared."""
-EXAMPLES = (0.0, 1.0, -1.0, *(0.3, 1.0, 3.0, 30.0) * 2)
-"""What made-up arrays are made of: the first ones are all one number, then come random ones of these sizes."""
+EXAMPLES = (0.0, 1.0, -1.0, *(0.3, 1.0, 3.0, 30.0) * 2, math.nan)
+"""What made-up arrays are made of: first all of one number, then random ones of these sizes, then such with a NaN."""
 AUTOGRAPHS = ("autograph_info__", "ag_dnc_wrapper__")
 """Attributes that TensorFlow gives to functions it has seen."""
 MANY_NUMBERS = 1 << 17
@@ -57,20 +60,49 @@ def native_form(func: Callable[..., Any], *specs: Any, stateful: bool = True) ->
 
 
 @dataclass(frozen=True, slots=True)
+class Path:
+    """Steps, and then a result, or a decision between two paths."""
+
+    steps: list[Step]
+    leaf: Leaf | None = None
+    ref: int = 0
+    branches: tuple[Path, ...] = ()
+    """Where the decision is true, and where it is not."""
+
+    def leaves(self) -> Iterator[Leaf]:
+        if self.leaf is not None:
+            yield self.leaf
+        for branch in self.branches:
+            yield from branch.leaves()
+
+    def is_like(self, other: Path) -> bool:
+        """Whether the other does the same, for arguments of other lengths."""
+        if len(self.steps) != len(other.steps) or len(self.branches) != len(other.branches) or self.ref != other.ref:
+            return False
+        if self.leaf is not None and other.leaf is not None and self.leaf.refs != other.leaf.refs:
+            return False
+        if not all(_alike(a, b) for a, b in zip(self.steps, other.steps, strict=True)):
+            return False
+        return all(a.is_like(b) for a, b in zip(self.branches, other.branches, strict=True))
+
+
+def _alike(a: Step, b: Step) -> bool:
+    if a.fn is not b.fn or a.refs != b.refs or a.kind is None or b.kind is None:
+        return False
+    return a.kind.dtype == b.kind.dtype and len(a.kind.lane_shape) == len(b.kind.lane_shape)
+
+
+@dataclass(frozen=True, slots=True)
 class Proved:
-    """A function that takes the same steps whatever the numbers are."""
+    """A function whose paths are all known, whatever the numbers are."""
 
     func: Any
     tree: Tree
-    steps: list[Step]
-    leaf: Leaf
+    path: Path
     outputs: list[Any]
     """The specs of its results."""
-
-    @property
-    def several(self) -> bool:
-        """Whether it gives a tuple or list of results."""
-        return self.leaf.form.cls is not None
+    several: bool
+    """Whether it gives a tuple or list of results."""
 
 
 def prove(func: Any, specs: Sequence[Any]) -> Proved:
@@ -81,20 +113,31 @@ def prove(func: Any, specs: Sequence[Any]) -> Proved:
         if spec.shape.rank is None or np.dtype(spec.dtype.as_numpy_dtype).char not in DTYPES:
             raise NotNative(f"an argument is {spec}")
     known = all(spec.shape.is_fully_defined() for spec in specs)
-    tree, *others = (_traced(func, specs, length) for length in (LENGTHS[:1] if known else LENGTHS))
-    (leaf, steps), *rest = (_straight(one) for one in (tree, *others))
-    shapes = [kind.lane_shape for kind in leaf.kinds if kind is not None]
-    for end, line in rest:
-        if not _alike(steps, line) or (end.form, end.refs) != (leaf.form, leaf.refs):
-            raise NotNative("what it does depends on the lengths of its arguments")
-        found = zip(shapes, [kind.lane_shape for kind in end.kinds if kind is not None], strict=True)
-        shapes = [tuple(a if a == b else None for a, b in zip(*pair, strict=True)) for pair in found]  # type: ignore[misc]
+    trees = [_traced(func, specs, length) for length in (LENGTHS[:1] if known else LENGTHS)]
+    paths = [_path_of(tree.root) for tree in trees]
+    if not all(path.is_like(paths[0]) for path in paths):
+        raise NotNative("what it does depends on the lengths of its arguments")
     if not known:
-        _looks_at_no_length(func, tree)
-    dtypes = [kind.dtype for kind in leaf.kinds if kind is not None]
-    if len(dtypes) != len(leaf.refs) or any(dtype.kind not in "biufc" for dtype in dtypes):
-        raise NotNative("its results are not numbers")
-    return Proved(func, tree, steps, leaf, [tf.TensorSpec(*pair) for pair in zip(shapes, dtypes, strict=True)])
+        _looks_at_no_length(func, trees[0])
+    leaves = [leaf for path in paths for leaf in path.leaves()]
+    return Proved(func, trees[0], paths[0], _outputs(leaves), leaves[0].form.cls is not None)
+
+
+def _outputs(leaves: list[Leaf]) -> list[Any]:
+    """What all paths give, as far as it is the same."""
+    form = leaves[0].form
+    if form.cls not in (None, tuple, list) or any(child.cls is not None for child in form.children):
+        raise NotNative("its result is not an array, or several")
+    if any(leaf.form != form or None in leaf.kinds for leaf in leaves):
+        raise NotNative("its results are not numbers, or not as many on every path")
+    specs = []
+    for kinds in zip(*(leaf.kinds for leaf in leaves), strict=True):
+        shapes, dtypes = {kind.lane_shape for kind in kinds if kind}, {kind.dtype for kind in kinds if kind}
+        if len(dtypes) > 1 or len(set(map(len, shapes))) > 1 or next(iter(dtypes)).kind not in "biuf":
+            raise NotNative("its results are not numbers of one dtype and rank")
+        sizes = [size.pop() if len(size) == 1 else None for size in map(set, zip(*shapes, strict=True))]
+        specs.append(tf.TensorSpec(sizes, dtypes.pop()))
+    return specs
 
 
 def _traced(func: Any, specs: Sequence[Any], length: int) -> Tree:
@@ -112,24 +155,17 @@ def _traced(func: Any, specs: Sequence[Any], length: int) -> Tree:
     return tree
 
 
-def _straight(tree: Tree) -> tuple[Leaf, list[Step]]:
-    root = tree.root
-    if root is None or not isinstance(root.end, Leaf):
-        raise NotNative("what it does depends on the numbers that it is given")
-    if root.end.form.cls not in (None, tuple, list) or any(c.cls is not None for c in root.end.form.children):
-        raise NotNative("its result is not an array, or several")
-    return root.end, root.steps
-
-
-def _alike(steps: list[Step], others: list[Step]) -> bool:
-    if len(steps) != len(others):
-        return False
-    for a, b in zip(steps, others, strict=True):
-        if a.fn is not b.fn or a.refs != b.refs or a.kind is None or b.kind is None:
-            return False
-        if a.kind.dtype != b.kind.dtype or len(a.kind.lane_shape) != len(b.kind.lane_shape):
-            return False
-    return True
+def _path_of(node: Node | None) -> Path:
+    end = node.end if node is not None else None
+    if node is None or not isinstance(end, Leaf | Guard):
+        raise NotNative("it raises for some arguments")
+    if isinstance(end, Leaf):
+        return Path(node.steps, end)
+    if end.mode != "truth":
+        raise NotNative(f"what it does depends on the numbers that it is given ({end.where})")
+    if len(end.children) < 2:
+        raise NotNative(f"it has a branch that no example took ({end.where})")
+    return Path(node.steps, None, end.ref, (_path_of(end.children[True]), _path_of(end.children[False])))
 
 
 def _looks_at_no_length(func: Any, tree: Tree) -> None:
@@ -224,7 +260,10 @@ def _example(shape: list[int], dtype: np.dtype[Any], i: int, at: int) -> Array:
         return rng.random(shape) < (0.5 if i > 2 else scale)
     if dtype.kind in "iu" and i > 6:
         return rng.integers(max(np.iinfo(dtype).min, -300), min(np.iinfo(dtype).max, 300), shape, dtype, endpoint=True)
-    made = np.full(shape, scale) if i < 3 else rng.normal(size=shape) * scale
+    size = 3.0 if math.isnan(scale) else scale
+    made = np.asarray(np.full(shape, scale) if i < 3 else rng.normal(size=shape) * size)
+    if math.isnan(scale) and dtype.kind == "f" and made.size:
+        made.flat[0] = scale
     return (np.abs(made) if dtype.kind == "u" else made).astype(dtype)
 
 
@@ -244,17 +283,31 @@ class Native:
         kinds = self.proved.tree.kinds
         values: dict[int, Any] = dict(self.constants)
         values |= {i: of_input(x, kind.dtype) for i, (x, kind) in enumerate(zip(tensors, kinds, strict=True))}
-        for step in self.proved.steps:
+        return self._along(self.proved.path, values)
+
+    def _along(self, path: Path, values: dict[int, Any]) -> list[Any]:
+        values = dict(values)
+        for step in path.steps:
             values[step.out] = _made(step, [_read(ref, values) for ref in step.refs])
-        found = [_read(ref, values) for ref in self.proved.leaf.refs]
-        results = []
-        for value, spec in zip(found, self.proved.outputs, strict=True):
-            x = tf.identity(value.x) if isinstance(value, Value) else tf.constant(np.asarray(value), spec.dtype)
-            if x.dtype != spec.dtype or x.shape.rank != spec.shape.rank:
-                raise NotNative(f"TensorFlow makes {x.dtype.name}{x.shape}, NumPy {spec}")
+        if path.leaf is not None:
+            pairs = zip(path.leaf.refs, self.proved.outputs, strict=True)
+            return [_result(_read(ref, values), spec) for ref, spec in pairs]
+        decision = operand(_read(path.ref, values), np.dtype(bool))
+        if decision.ndim:
+            raise NotNative("it decides by an array")
+        yes, no = (functools.partial(self._along, branch, values) for branch in path.branches)
+        made: list[Any] = tf.cond(decision.x, yes, no)
+        for x, spec in zip(made, self.proved.outputs, strict=True):
             x.set_shape(spec.shape)
-            results.append(x)
-        return results
+        return made
+
+
+def _result(value: Any, spec: Any) -> Any:
+    x = tf.identity(value.x) if isinstance(value, Value) else tf.constant(np.asarray(value), spec.dtype)
+    if x.dtype != spec.dtype or x.shape.rank != spec.shape.rank:
+        raise NotNative(f"TensorFlow makes {x.dtype.name}{x.shape}, NumPy {spec}")
+    x.set_shape(spec.shape)
+    return x
 
 
 def native_of(proved: Proved, specs: Sequence[Any], stateful: bool) -> Native:
