@@ -43,7 +43,11 @@ class Call:
 
     def pack(self, leaves: Any) -> Any:
         """Leaves of one element, as the function takes them."""
-        return leaves[0] if self.elems is self.leaves[0] else tf.nest.pack_sequence_as(self.elems, list(leaves))
+        if self.elems is self.leaves[0]:
+            return leaves[0]
+        if is_flat(self.elems):
+            return tuple(leaves)
+        return tf.nest.pack_sequence_as(self.elems, list(leaves))
 
     def rows(self, start: int = 0, most: int | None = None) -> Iterator[Any]:
         """The elements, one at a time."""
@@ -72,12 +76,19 @@ def _taken(column: Any, i: int) -> Any:
     return as_tensor(as_array(column)[i]) if isinstance(column, tf.Tensor) else _unstacked(column, i, i + 1)[0]
 
 
+def is_flat(nest: Any) -> bool:
+    """Whether this is a tuple of tensors, for which TensorFlow's own functions of nests are slow."""
+    return type(nest) is tuple and len(nest) > 0 and all(isinstance(leaf, tf.Tensor) for leaf in nest)
+
+
 def make_call(fn: Any, elems: Any, signature: Any = None, broadcast: bool = False) -> Call:
     """The call, its leaves tensors of one length. `broadcast`: leaves of length one are the same for all elements."""
     if not callable(fn):
         raise TypeError(f"fn must be callable, not {fn!r}")
     if isinstance(elems, tf.Tensor):
         leaves = (elems,)
+    elif is_flat(elems):
+        leaves = elems
     else:
         elems = tf.nest.map_structure(_as_column, elems)
         leaves = tuple(tf.nest.flatten(elems))
@@ -87,8 +98,9 @@ def make_call(fn: Any, elems: Any, signature: Any = None, broadcast: bool = Fals
         if leaf.shape.rank == 0:
             raise ValueError(f"elements in elems must be tensors of at least one dimension, not scalars: {leaf!r}")
     if len(leaves) > 1:
-        leaves = _of_one_length(leaves, broadcast)
-        elems = tf.nest.pack_sequence_as(elems, list(leaves))
+        even = _of_one_length(leaves, broadcast)
+        if even is not leaves:
+            leaves, elems = even, tf.nest.pack_sequence_as(elems, list(even))
     return Call(fn, elems, leaves, signature, _length(leaves[0]))
 
 

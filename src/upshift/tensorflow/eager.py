@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from ..errors import name_element
 from . import results
-from .call import Call
+from .call import Call, is_flat
 
 
 def run_loop(call: Call) -> Any:
@@ -33,6 +33,6 @@ def call_each(call: Call, start: int = 0, most: int | None = None) -> list[Any]:
 
 def _as_it_is_now(result: Any) -> Any:
     """A result whose variables, which later elements may assign to, are read."""
-    if isinstance(result, tf.Tensor):
+    if isinstance(result, tf.Tensor) or is_flat(result):
         return result
     return tf.nest.map_structure(lambda x: tf.convert_to_tensor(x) if isinstance(x, tf.Variable) else x, result)

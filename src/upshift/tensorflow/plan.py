@@ -16,7 +16,7 @@ from ..config import settings
 from ..errors import GearRefused, Refusal
 from ..plan.costs import Line
 from . import results
-from .call import Call
+from .call import Call, is_flat
 from .captured import Portrait, portray
 from .eager import call_each, run_loop
 from .glance import Glance, glance_of
@@ -109,7 +109,7 @@ class Known:
         name = self.candidates[0]
         cost = COSTS[name] + (self.tracing if self.traced is None else 0.0)
         if name == "numba" and isinstance(self.traced, Traced):
-            cost += COSTS["line"] * len(self.traced.nodes)
+            cost += COSTS["line"] * sum(node.op != "Const" for node in self.traced.nodes)
         if not self.ways:
             return name if seconds > 1.5 * cost or self.spent > cost else None
         if name == "numba":
@@ -374,6 +374,8 @@ def key_of(call: Call, with_operations: bool) -> Any:
     anchor = id(fn.__code__) if isinstance(fn, types.FunctionType) else id(fn)
     if len(call.leaves) == 1 and call.elems is call.leaves[0] and call.is_dense and call.signature is None:
         return anchor, with_operations, call.leaves[0].dtype, tuple(call.leaves[0].shape[1:])
-    form = repr(tf.nest.map_structure(lambda _: None, call.elems))
+    form = len(call.leaves) if is_flat(call.elems) else repr(tf.nest.map_structure(lambda _: None, call.elems))
     signature = repr(call.signature)
+    if call.is_dense:
+        return anchor, with_operations, form, tuple((x.dtype, tuple(x.shape[1:])) for x in call.leaves), signature
     return anchor, with_operations, form, call.specs, signature

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from .call import is_flat
+
 NUMBERS = (bool, int, float, complex)
 """Python's own: they take on the dtype of what they stand beside, as everywhere in TensorFlow."""
 
@@ -68,6 +70,10 @@ def _check(dtype: Any, spec: Any) -> None:
 def stack(results: Sequence[Any], elems: Any, leaves: Sequence[Any], signature: Any) -> Any:
     """The results of all elements, leaf by leaf."""
     first = results[0]
+    if signature is None and all(map(is_flat, results)) and len({len(result) for result in results}) == 1:
+        after = leaves if is_flat(elems) and len(elems) == len(first) else [None] * len(first)
+        columns = zip(*results, strict=True)
+        return tuple(_stacked(values, column, None) for values, column in zip(columns, after, strict=True))
     for i, result in enumerate(results):
         try:
             tf.nest.assert_same_structure(first, result)
