@@ -368,3 +368,87 @@ def test_where_most_ints_are_large_every_sum_is_checked():
     assert in_numba(grown, numbers, np.ones(400, int)).tolist() == [grown(int(n), 1) for n in numbers]
     machine = MEMORY.known[next(k for k, v in MEMORY.known.items() if grown.__code__ in v.anchors)].machines
     assert not next(iter(machine.ready.values()))[0].prepared.kernel.relaxed
+
+
+# ---- a GPU
+
+
+def test_a_gpu_is_tried_when_it_would_have_paid(monkeypatch):
+    """Where there is none, a second kernel for this machine stands in for it."""
+    from upshift.plan import choice, machine
+
+    ordinary, asked = machine.prepare, []
+
+    def prepare(gear, *args):
+        asked.append(gear)
+        return ordinary("numba", *args)
+
+    monkeypatch.setattr(machine, "prepare", prepare)
+    monkeypatch.setattr(choice, "why_no_gpu", lambda: "")
+    monkeypatch.setattr(choice, "COMPILE", 0.0)
+
+    def f(x):
+        total = 0.0
+        for i in range(60):
+            if total < x:
+                total += math.sin(total) + 1.0
+        return total
+
+    xs = np.linspace(0.0, 100.0, 3000)
+    want = np.array([f(x) for x in xs])
+    for _ in range(200):
+        assert np.array_equal(up.map(f, xs), want)
+        if "cuda" in asked:
+            break
+    assert "cuda" in asked
+    known = MEMORY.known[next(k for k, v in MEMORY.known.items() if f.__code__ in v.anchors)]
+    assert known.on_gpu is not None
+    for _ in range(30):
+        assert np.array_equal(up.map(f, xs), want)
+    assert known.on_gpu.calls
+    assert "cuda" in up.explain(f, xs).seconds
+
+
+def test_a_gpu_that_refuses_is_not_asked_again(monkeypatch):
+    from upshift.errors import Refusal
+    from upshift.plan import choice, machine
+
+    ordinary, asked = machine.prepare, []
+
+    def prepare(gear, *args):
+        asked.append(gear)
+        return ordinary(gear, *args) if gear == "numba" else Refusal(gear, "no")
+
+    monkeypatch.setattr(machine, "prepare", prepare)
+    monkeypatch.setattr(choice, "why_no_gpu", lambda: "")
+    monkeypatch.setattr(choice, "COMPILE", 0.0)
+
+    def f(x):
+        total = 0.0
+        for i in range(60):
+            if total < x:
+                total += math.cos(total) + 1.5
+        return total
+
+    xs = np.linspace(0.0, 100.0, 3000)
+    want = np.array([f(x) for x in xs])
+    for _ in range(250):
+        assert np.array_equal(up.map(f, xs), want)
+    assert asked.count("cuda") <= 2  # what was traced, and the function itself
+
+
+def test_where_few_paths_were_traced_the_function_itself_is_compiled():
+    def f(x):
+        total, turns = 0.0, 0
+        while total < x:
+            total += 1.0 + total * 0.01
+            turns += 1
+        return total * turns
+
+    xs = np.random.default_rng(3).uniform(0.0, 200.0, 2000)
+    up.map(f, xs[:3], gear="numpy")
+    up.map(f, xs, gear="numba")
+    known = MEMORY.known[next(k for k, v in MEMORY.known.items() if f.__code__ in v.anchors)]
+    machine = next(iter(known.machines.ready.values()))[0]
+    ran = machine.prepared.over(f, {}, [xs], len(xs), 1)
+    assert ran is not None and not len(ran.left)

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from ..emit.nests import nest_of
 from ..emit.select import MATHS, NoSelect, select_of
+from ..gears.frameworks import why_no_gpu
 from ..trace import Tree
 from .calibration import calibration
 from .costs import FIXED, Costs
@@ -134,3 +135,19 @@ def review_after(function: Function) -> float:
     rate = costs.batched.shape(costs.loop_rate)[1]
     gain = rate - machine_rate(function)
     return max(COMPILE - function.regret, 0.05) / gain if gain > LEAST * rate else float("inf")
+
+
+def gpu_after(function: Function, width: int) -> float:
+    """How many elements by machine code cost as much more than on a GPU as compiling for it does; inf without a GPU.
+
+    `width`: bytes of an element and its result, which travel.
+    """
+    rate = function.costs.machine.shape(function.costs.loop_rate)[1]
+    there = width / GPU_TRAVELS + rate / GPU_GAIN
+    return COMPILE / (rate - there) if there < 0.5 * rate and not why_no_gpu() else float("inf")
+
+
+GPU_TRAVELS = 10e9
+"""Bytes a second to a GPU and back, before anything was measured."""
+GPU_GAIN = 30.0
+"""How much faster than this machine's threads a GPU is expected to compute."""

@@ -84,6 +84,7 @@ class Costs:
     invested: float = 0.0
     batched: Line = field(default_factory=Line)
     machine: Line = field(default_factory=Line)
+    gpu: Line = field(default_factory=Line)
     dear: int = 0
     patience: float = 0.0
     retry_at: float = 0.0

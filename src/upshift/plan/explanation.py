@@ -112,6 +112,10 @@ def _measure_machine(job: Job, known: Known, made: Explanation) -> None:
     made.seconds["numba"] = known.costs.machine.predict(job.n, known.costs.loop_rate) or 0.0
     if machine_is_best(job.n, known):
         made.gear = "numba"
+    on_gpu = known.costs.gpu.predict(job.n, known.costs.loop_rate)
+    if on_gpu is not None:
+        made.seconds["cuda"] = on_gpu
+        made.gear = min(made.seconds, key=lambda gear: made.seconds[gear])
 
 
 WORTH_COMPILING = 10e-3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import random
 import time
 from collections.abc import Callable
@@ -25,6 +26,8 @@ from .batched import Batched
 log = logging.getLogger("upshift")
 Row = Callable[[int], tuple[Any, ...]]
 MOST_VARIANTS = 4
+MANY = 1 / 16
+"""The share of lanes from which on it is too much that machine code of what was traced leaves them."""
 CHANGES = "what it captured changes while it runs"
 SPOT_CHECK = 200
 """Of so many calls by trusted machine code, one element of one is compared with the plain function."""
@@ -133,15 +136,27 @@ def _ran(
             return machine, ran
     began = time.perf_counter()
     tree = trees(lanes) if len(variants) < MOST_VARIANTS else None
-    prepared = prepare(machines.gear, job.f, job.shared, lanes, tree, job.exact, lambda: _shapes(job, row, n))
+    found = _prepared(job, lanes, machines, row, n, tree)
+    if tree is not None and found[1] is not None and len(found[1].left) > MANY * n:
+        other = _prepared(job, lanes, machines, row, n, None)  # it takes paths that were not traced
+        if other[1] is not None and len(other[1].left) < len(found[1].left):
+            found = other
     machines.seconds += time.perf_counter() - began
+    if not isinstance(found[0], Refusal):
+        variants.insert(0, found[0])
+        del variants[MOST_VARIANTS:]
+    return found
+
+
+def _prepared(
+    job: Job, lanes: Lanes, machines: Machines, row: Row, n: int, tree: Tree | None
+) -> tuple[Machine | Refusal, Ran | None]:
+    """New machine code, of the tree or of the function itself, and what it made."""
+    prepared = prepare(machines.gear, job.f, job.shared, lanes, tree, job.exact, lambda: _shapes(job, row, n))
     if isinstance(prepared, Refusal):
         return prepared, None
-    machine = Machine(prepared)
-    variants.insert(0, machine)
-    del variants[MOST_VARIANTS:]
-    ran = prepared.over(job.f, job.shared, lanes.columns, n, threads)
-    return (machine, ran) if ran is not None else (Refusal(machines.gear, CHANGES), None)
+    ran = prepared.over(job.f, job.shared, lanes.columns, n, settings().num_threads)
+    return (Machine(prepared), ran) if ran is not None else (Refusal(machines.gear, CHANGES), None)
 
 
 def _shapes(job: Job, row: Row, n: int) -> list[Any]:
@@ -183,6 +198,9 @@ class Swift:
         self.dtypes = [kind.dtype for kind in machine.prepared.kinds]
         shapes = [kind.lane_shape for kind in machine.prepared.kinds]
         self.shapes = shapes if any(shapes) else None
+        kinds = (*machine.prepared.kinds, *(machine.kinds or ()))
+        self.width = sum(kind.dtype.itemsize * math.prod(kind.lane_shape) for kind in kinds)
+        """Bytes of an element and its result."""
         self.misses = self.calls = self.timed = 0
 
     def fits(self, columns: tuple[Any, ...]) -> bool:

@@ -20,7 +20,7 @@ from ..errors import Refusal
 from ..gears.express import MISS, Express, express_of
 from ..gears.program import Care
 from ..trace import Tree, bind
-from .choice import review_after
+from .choice import gpu_after, review_after
 from .costs import ENTRY, PER_BRANCH, SETUP, SETUP_OF_ARRAYS, Costs, Line
 from .machine import Machines, Swift
 
@@ -61,8 +61,12 @@ class Known:
     """Machine code in gears that run only when the user names them."""
     walks: int = 0
     swift: Swift | None = None
-    better: dict[int, bool] = field(default_factory=dict)
-    """By size: whether machine code is faster than a batch by NumPy."""
+    on_gpu: Swift | None = None
+    """The same on a GPU."""
+    until_gpu: float = INFINITE
+    """Elements by machine code after which a GPU would have paid; below zero, it is tried."""
+    better: dict[int, Any] = field(default_factory=dict)
+    """By size: the shortest way."""
     regret: float = 0.0
     """Seconds that lower gears have cost more than machine code would have."""
     noted: str | None = None
@@ -124,7 +128,7 @@ class Known:
 
     @property
     def has_express(self) -> bool:
-        return self.express is not None or self.swift is not None
+        return self.express is not None or self.swift is not None or self.on_gpu is not None
 
     def review(self, after: float) -> None:
         """Consider machine code again after so many elements."""
@@ -160,37 +164,52 @@ class Known:
         if dtypes != express.dtypes or (express.shapes is not None and not express.fits(columns)):
             return MISS
         if express.timed >= TIMED:
+            due = False
             if express is self.express:
                 self.until_review -= n
-                if self.until_review < 0:
-                    return MISS
-            return express.over(f, columns, given)
+                due = self.until_review < 0
+            elif express is self.swift:
+                self.until_gpu -= n
+                due = self.until_gpu < 0
+            return MISS if due else express.over(f, columns, given)
         result = express.over(f, columns, given)
         if result is not MISS:
-            express.timed += 1
-            line = self.costs.batched if express is self.express else self.costs.machine
-            line.add(n, time.perf_counter() - began)
-            self.better.clear()
-            self.set_quick()
-            if express.timed == TIMED and express is self.express:
-                self.review(review_after(self))
+            self._timed(express, n, time.perf_counter() - began)
         return result
 
+    def _timed(self, express: Any, n: int, seconds: float) -> None:
+        express.timed += 1
+        self._line_of(express).add(n, seconds)
+        self.better.clear()
+        self.set_quick()
+        if express.timed == TIMED and express is self.express:
+            self.review(review_after(self))
+        elif express.timed == TIMED and self.swift is not None and express is self.swift and self.on_gpu is None:
+            self.until_gpu = gpu_after(self, self.swift.width)
+
+    def _line_of(self, express: Any) -> Line:
+        if express is self.express:
+            return self.costs.batched
+        return self.costs.gpu if express is self.on_gpu else self.costs.machine
+
     def _express_for(self, n: int) -> Any:
-        """The shortest way for so many elements: a batch by NumPy, or machine code."""
-        if self.express is not None and self.express.misses > 3:
-            self.express = None
-        if self.swift is not None and self.swift.misses > 3:
-            self.swift = None
-        if self.swift is None or self.express is None or self.swift.timed < TRIALS:
-            return self.swift or self.express
+        """The shortest way for so many elements: a batch by NumPy, machine code, or a GPU."""
         bucket = n.bit_length()
-        swift = self.better.get(bucket)
-        if swift is None:
-            machine = self.costs.machine.predict(n, self.costs.loop_rate)
-            batched = self.costs.batched.predict(n, self.costs.loop_rate)
-            swift = self.better[bucket] = machine is None or batched is None or machine <= batched
-        return self.swift if swift else self.express
+        way = self.better.get(bucket)
+        if way is not None and way.misses <= 3:
+            return way
+        self.express = self.express if self.express is not None and self.express.misses <= 3 else None
+        self.swift = self.swift if self.swift is not None and self.swift.misses <= 3 else None
+        self.on_gpu = self.on_gpu if self.on_gpu is not None and self.on_gpu.misses <= 3 else None
+        ways = [way for way in (self.on_gpu, self.swift, self.express) if way is not None]
+        if len(ways) < 2 or ways[0].timed < TRIALS:
+            return ways[0] if ways else None
+        self.better[bucket] = way = min(ways, key=lambda way: self._expected(way, n))
+        return way
+
+    def _expected(self, way: Any, n: int) -> float:
+        seconds = self._line_of(way).predict(n, self.costs.loop_rate)
+        return 0.0 if seconds is None else seconds
 
     def set_quick(self) -> None:
         """Up to which size the next calls go straight to the loop."""

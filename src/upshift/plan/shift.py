@@ -66,7 +66,9 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
     """The job in the gear that is expected to be fastest; a new function starts in the loop."""
     result = NOT_DONE
     known.costs.think_again()
-    if on_error == "raise" and machine_pays(job, known):
+    if on_error == "raise" and known.until_gpu < 0:
+        result = _by_gpu(job, known)
+    if result is NOT_DONE and on_error == "raise" and machine_pays(job, known):
         known_speed = known.costs.machine.seen or job.n * known.costs.loop_rate < WORTH_A_THOUGHT
         result = _by_machine(job, known, on_error) if known_speed else Climb(job, known, on_error).run("numba")
     if result is NOT_DONE and known.trees and batch_pays(job, known):
@@ -115,6 +117,20 @@ def _by_machine(job: Job, known: Known, on_error: OnError) -> Any:
     if not made.invested:  # the first run of new machine code is not like the next
         known.costs.machine.add(job.n, time.perf_counter() - began - (known.machines.seconds - before))
     return result
+
+
+def _by_gpu(job: Job, known: Known) -> Any:
+    """The whole job on a GPU, for the first time: whether that is faster from now on is measured."""
+    known.until_gpu = float("inf")
+    machines = known.machines_in("cuda")
+    began, before = time.perf_counter(), machines.seconds
+    made = run_machine(job, machines, known.tree_of)
+    if isinstance(made, Refusal) or any(type(piece) is Stored for _, piece in made.pieces):
+        return NOT_DONE
+    known.costs.gpu.add(job.n, time.perf_counter() - began - (machines.seconds - before))
+    known.on_gpu = swift_of(machines, job)
+    known.better.clear()
+    return conclude(job.n, [plain_rows(job, made, "raise")], made.pieces)
 
 
 class Climb:
@@ -265,8 +281,8 @@ class Climb:
         made = _machine_code(part, known)
         if isinstance(made, Refusal):
             return
-        compiling = known.machines.seconds - before
-        costs.machine.add(part.n, time.perf_counter() - began - compiling)
+        if not made.invested:  # the first run of new machine code is not like the next
+            costs.machine.add(part.n, time.perf_counter() - began - (known.machines.seconds - before))
         self._keep(part, made, whole=False)
 
 
