@@ -116,6 +116,9 @@ def _power(step: Step) -> str:
         return " * ".join([step[0]] * int(exponent))
     if step.dtype().is_integer:
         raise Unreadable("Pow of integers")
+    if exponent is not None and exponent.ndim == 0 and exponent == 0.5:  # of which NumPy makes a root
+        step.refuse(f"{step[0]} == -np.inf" if not step.rank() else f"np.any({step[0]} == -np.inf)")
+        return f"np.sqrt({step[0]}) + 0"
     return f"np.power({step[0]}, {step[1]})"
 
 
