@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -277,3 +278,23 @@ def test_disabled_it_is_the_loop() -> None:
     with up.config(disable=True):
         ut.map_fn(lambda x: calls.append(1) or x, XS[:50])
     assert len(calls) == 50
+
+
+def test_an_odd_element_sends_the_batch_to_another_way() -> None:
+    plain = np.random.default_rng(0).normal(size=(900, 4)).astype(np.float32)
+    odd = plain.copy()
+    odd[500, 2] = np.nan
+    many(tf.argmax, tf.constant(plain))
+    for _ in range(3):
+        made = ut.map_fn(tf.argmax, tf.constant(odd))
+        assert made.numpy().tolist() == tf.argmax(odd, axis=1).numpy().tolist()
+
+
+def test_threads_map_at_the_same_time() -> None:
+    def work(k: int) -> bool:
+        xs = tf.constant(np.full(700, k), tf.float32)
+        w = tf.constant(float(k))
+        return all(bool((ut.map_fn(lambda x: x * w + 1.0, xs).numpy() == k * k + 1).all()) for _ in range(30))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(8)))

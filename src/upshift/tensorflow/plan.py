@@ -284,8 +284,8 @@ def _by_way(way: Way, call: Call, known: Known) -> Any:
     began = time.perf_counter()
     try:
         columns = way.over(call)
-    except Exception:  # the loop finds the element, and raises the function's own error
-        return run_loop(call)
+    except Exception:  # an element for which it is not right, or an error of the function's own
+        return _without(way, call, known)
     took = time.perf_counter() - began
     known.time(way.name, call.n or 1, took)
     if known.calls % CHECK_EVERY == 0 and settings().verify:
@@ -296,6 +296,25 @@ def _by_way(way: Way, call: Call, known: Known) -> Any:
             del known.ways[way.name]
             return run_loop(call)
     return known.traced.pack(columns)
+
+
+def _without(way: Way, call: Call, known: Known) -> Any:
+    """The results by operations of TensorFlow; where these fail, too, by the loop, which finds the element that raises."""
+    assert isinstance(known.traced, Traced)
+    seconds = known.rate * (call.n or 1)
+    for name in ("vectorized", "map"):
+        other = known.ways.get(name)
+        if other is None and name in known.candidates and seconds > 1.5 * COSTS[name]:
+            made = known.make(name, call)
+            results_of = None if made is None else _try(made, call, known)
+            if results_of is not None:
+                return results_of
+        elif other is not None and other is not way:
+            try:
+                return known.traced.pack(other.over(call))
+            except Exception:  # the function's own
+                break
+    return run_loop(call)
 
 
 # ---- memory
