@@ -505,3 +505,16 @@ def test_large_pairs() -> None:
     for x, got in zip(LARGE, made.as_numpy_iterator(), strict=True):
         for a, b in zip(f(x, x[:2]), got, strict=True):
             np.testing.assert_allclose(b, a, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("channels", [0, 1, 3, 5])
+def test_large_views_are_copied_as_they_are(channels: int) -> None:
+    images = RNG.integers(0, 255, (3, 300, 301, channels) if channels else (3, 300, 301), dtype=np.uint8)
+    generator = np.random.default_rng(7)
+
+    def flip(image):
+        return image[:, ::-1] if generator.random() < 0.5 else image[::-1]
+
+    made = list(ut.map_dataset(slices(images), flip).as_numpy_iterator())
+    generator.bit_generator.state = np.random.default_rng(7).bit_generator.state
+    assert all(np.array_equal(flip(x), y) for x, y in zip(images, made, strict=True))

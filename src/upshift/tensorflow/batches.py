@@ -24,6 +24,7 @@ from .sampled import arguments_of, as_strings, columns_in, leaves_of
 
 MOST_ERRORS = 10_000
 """That wait until the elements they came from are asked for; the oldest are forgotten."""
+MOST_COLOURS = 4
 FINE = -1
 """Stands for no error."""
 _ALONE = threading.Lock()
@@ -68,7 +69,7 @@ class Promise:
         if array.dtype == object:
             return array
         room = aligned(array.shape, array.dtype)
-        np.copyto(room, array)
+        _copy(array, room)
         return room
 
 
@@ -213,6 +214,15 @@ def _alone(leaf: Any) -> Array:
     """One element as a column."""
     array = np.asarray(leaf, object if isinstance(leaf, bytes) else None)
     return array[None]
+
+
+def _copy(array: Array, room: Array) -> None:
+    """Colours one by one, where they do not lie as they will: NumPy is slow on a short last axis."""
+    if array.flags.c_contiguous or array.ndim < 2 or array.shape[-1] > MOST_COLOURS:
+        np.copyto(room, array)
+    else:
+        for i in range(array.shape[-1]):
+            np.copyto(room[..., i], array[..., i])
 
 
 def _protected(argument: Any) -> Any:
