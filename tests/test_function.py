@@ -367,6 +367,24 @@ def test_a_decorated_closure_is_freed(eager: None) -> None:
     assert [one() for one in gone] == [None] * 3
 
 
+def test_arguments_are_not_held(eager: None) -> None:
+    """Also where machine code leaves a call in its middle."""
+    f: Any = up.function(functions_table.write_then_maybe_fail)
+    x, many = np.ones(3), [np.ones(3) for _ in range(60)]
+    for _ in range(6):
+        f(x, 3)
+    assert f.explain().gear == "numba"
+    before = [sys.getrefcount(one) for one in many]
+    for i, one in enumerate(many):
+        if i % 10:
+            assert f(one, 3) is one
+        else:
+            with pytest.raises(IndexError):
+                f(one, 4)
+    del one
+    assert [sys.getrefcount(one) for one in many] == before
+
+
 # ---- what it never does
 
 

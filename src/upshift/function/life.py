@@ -338,7 +338,7 @@ class Life:
 
     def _count_left(self, lot: Lot) -> None:
         lot.left += 1
-        if lot.left < OFTEN:
+        if lot.left < (OFTEN if lot.call is None or not lot.call.allocates else 2):
             return
         lot.left, lot.rest, lot.patience = 0, lot.patience, min(2 * lot.patience, 1 << 20)
         if not lot.trusted:

@@ -130,3 +130,5 @@ class Call:
     """What the function captured when it was compiled: what the code stands on, and its inputs in order."""
     written: Sequence[int]
     """Positions of arrays that the function may write to."""
+    allocates: bool
+    """Whether it makes arrays or lists, which Numba does not free where it raises."""

@@ -16,6 +16,7 @@ from llvmlite import ir as llvm_ir
 from numba import from_dtype, njit
 from numba.core import cgutils, errors, types
 
+from ...trace.paths import Capture
 from ..calls import NUMBERS, Argument, ArrayOf, Call, Fixed, Result, class_of
 from ..express import binder_of
 from ..ran import NotCompiled
@@ -78,19 +79,19 @@ def _compile(unit: Unit, build: Build, arguments: Sequence[Argument], wanted: Re
         dispatcher.targetoptions["nogil"] = free
         dispatcher.compile((*own, *captured))
         if not near_numpy:  # nothing to look at before and after
-            return dispatcher.overloads[*own, *captured], (watch.result, watch.written)
+            return dispatcher.overloads[*own, *captured], (watch.result, watch.written, watch.allocates)
         inner = _kept_apart(dispatcher.overloads[*own, *captured])
-        space = {"__name__": __name__, "inner": inner, "packed": packed, "clear": clear, "check": check}
-        exec(compile(_source(arguments, len(bound)), "<upshift call>", "exec"), space)
+        space = {"__name__": __name__, "inner": inner, "lent": lent, "packed": packed, "clear": clear, "check": check}
+        exec(compile(_source(arguments, bound), "<upshift call>", "exec"), space)
         given = (*(_type_of(argument, "A") for argument in arguments), *captured)
         entry = njit([given], nogil=free)(space["entry"])
-        return entry.overloads[given], (watch.result, watch.written)
+        return entry.overloads[given], (watch.result, watch.written, watch.allocates)
 
     text = f"call\n{text_of(unit)}\n{arguments}\n{[capture.path for capture in bound]}\n{wanted}\n{free}\n{near_numpy}"
-    run, (result, written) = kept(text, make)
+    run, (result, written, allocates) = kept(text, make)
     standing = [*unit.built_in, *bound]  # the first is the function itself
     bind = binder_of(standing) if len(standing) > 1 else None
-    return Call(run, bind, result, standing[1:], written)
+    return Call(run, bind, result, standing[1:], written, allocates)
 
 
 class _Watch:
@@ -101,6 +102,7 @@ class _Watch:
         self.helpers: Helpers = {}
         self.result: Any = None
         self.written: tuple[int, ...] = ()
+        self.allocates = False
 
     def look(self, state: Any) -> None:
         f = state.func_id.func
@@ -122,6 +124,9 @@ class _Watch:
         if any(not isinstance(state.args[i], types.Array) for i in written):
             raise NotCompiled("numba", "writes into an array inside a tuple", where_of(f))
         self.written = tuple(sorted(written))
+        self.allocates = any(
+            one.allocates() for one in (origins, *(Origins(h, self.helpers) for h in self.helpers.values()))
+        )
         classes = Classes(typed, self.given, self.helpers)
         self.result = chosen(returned, classes.result(), self.wanted)
         if self.result is None:
@@ -177,16 +182,19 @@ def _has_numpy(sort: Sort) -> bool:
     return isinstance(sort, Items) or (sort is not None and max(sort) >= 4)
 
 
-def _source(arguments: Sequence[Argument], captured: int) -> str:
+def _source(arguments: Sequence[Argument], captured: Sequence[Capture]) -> str:
     """The call, between a look at the arrays and one at the processor's flags."""
     names = [f"a{i}" for i in range(len(arguments))]
+    taken = [f"k{i}" for i in range(len(captured))]
+    arrays = [name for name, capture in zip(taken, captured, strict=True) if capture.mode == "array"]
     given = [
         f"packed({name})" if isinstance(argument, ArrayOf) and argument.contiguous else name
         for name, argument in zip(names, arguments, strict=True)
     ]
-    taken = [f"k{i}" for i in range(captured)]
     lines = [
         f"def entry({', '.join([*names, *taken])}):",
+        *(f"    {name} = {_lent(name, argument)}" for name, argument in zip(names, arguments, strict=True)),
+        *(f"    {name} = lent({name})" for name in arrays),
         "    clear()",
         f"    made = inner({', '.join([*given, *taken])})",
         "    check()",
@@ -195,7 +203,24 @@ def _source(arguments: Sequence[Argument], captured: int) -> str:
     return "\n".join(lines)
 
 
+def _lent(name: str, argument: Argument) -> str:
+    if isinstance(argument, tuple):
+        return f"({''.join(_lent(f'{name}[{i}]', part) + ', ' for i, part in enumerate(argument))})"
+    return f"lent({name})" if isinstance(argument, ArrayOf) else name
+
+
 # ---- intrinsics
+
+
+def _lent_array(typing: Any, array: Any) -> Any:
+    """The same array, whose references are not counted: the caller holds it, and Numba forgets some where it raises."""
+
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        parts = context.make_array(array)(context, builder, values[0])
+        parts.meminfo = cgutils.get_null_value(parts.meminfo.type)
+        return parts._getvalue()
+
+    return array(array), generate
 
 
 def _kept_apart(made: Any) -> Any:
@@ -229,7 +254,6 @@ def _packed(typing: Any, array: Any) -> Any:
             gap = builder.icmp_signed("!=", stride, step)
             leave(context, builder, builder.and_(gap, builder.icmp_signed(">", length, llvm_ir.Constant(I64, 1))))
             step = builder.mul(step, length)
-        context.nrt.incref(builder, array, values[0])
         return values[0]
 
     return array.copy(layout="C")(array), generate
@@ -287,7 +311,7 @@ def _by_c(builder: Any, name: str, mask: int) -> Any:
     return builder.call(fn, [llvm_ir.Constant(_NUMBER, mask)])
 
 
-packed, clear, check = stand_in(_packed), stand_in(_clear), stand_in(_check)
+lent, packed, clear, check = stand_in(_lent_array), stand_in(_packed), stand_in(_clear), stand_in(_check)
 
 
 def _register() -> None:

@@ -36,6 +36,11 @@ class Origins:
                     found |= self._written_by(statement.value)
         return found
 
+    def allocates(self) -> bool:
+        """Whether the function makes arrays or lists."""
+        made = any(FRESH in origins for origins in self.found.values())
+        return made or any(isinstance(t, types.List) for t in self.typed.types.values())
+
     def returned(self) -> set[Origin]:
         """What the arrays are that the function returns."""
         return {origin for statement in self.typed.returns() for origin in self.found.get(statement.value.name, ())}
