@@ -26,7 +26,7 @@ import numpy as np
 import tensorflow as tf
 
 import upshift.tensorflow as ut
-from upshift.tensorflow import plan
+from upshift.tensorflow import memory
 
 from .figures import Figure
 from .readme import show_figure
@@ -164,8 +164,8 @@ def by_vectorized_map(case: Case) -> Callable[[Any], Any]:
 
 
 def by_ours(case: Case) -> Mapper:
-    plan.MEMORY.kinds.clear()
-    plan.MEMORY.glances.clear()
+    memory.MEMORY.kinds.clear()
+    memory.MEMORY.glances.clear()
     return lambda elems: ut.map_fn(case.fn, elems)
 
 

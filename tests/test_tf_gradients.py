@@ -11,7 +11,7 @@ tf = pytest.importorskip("tensorflow")
 
 import upshift.tensorflow as ut  # noqa: E402
 from tf_functions import FLOATS, POSITIVE, ROWS, VECTORS, Row  # noqa: E402
-from upshift.tensorflow import plan  # noqa: E402
+from upshift.tensorflow import memory  # noqa: E402
 from upshift.tensorflow.call import make_call  # noqa: E402
 
 SMOOTH = [row for row in ROWS if row.grads]
@@ -58,7 +58,7 @@ def test_gradients_in_a_graph_are_those_of_map_fn(row: Row) -> None:
 @pytest.mark.parametrize("row", SMOOTH[::4], ids=lambda row: row.name)
 @pytest.mark.parametrize("way", ["vectorized", "map"])
 def test_gradients_through_a_way_are_those_of_map_fn(row: Row, way: str) -> None:
-    known = plan.fresh(make_call(row.fn, row.elems), with_operations=True)
+    known = memory.fresh(make_call(row.fn, row.elems), with_operations=True)
     made = known.make(way, make_call(row.fn, row.elems))
     if made is None:
         pytest.skip(known.refusals[way])

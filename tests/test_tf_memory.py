@@ -13,7 +13,7 @@ import pytest
 tf = pytest.importorskip("tensorflow")
 
 import upshift.tensorflow as ut  # noqa: E402
-from upshift.tensorflow import plan  # noqa: E402
+from upshift.tensorflow import memory  # noqa: E402
 from upshift.tensorflow.bridge import adopt, aligned, as_array, as_tensor  # noqa: E402
 
 XS = tf.constant(np.linspace(-2, 2, 600), tf.float32)
@@ -78,8 +78,8 @@ def test_memory_is_taken_over_aligned_or_not_at_all(dtype: str) -> None:
 
 def test_ten_thousand_calls_of_changing_lengths_make_no_new_graph(monkeypatch: Any) -> None:
     graphs = []
-    make = plan.Known.make
-    monkeypatch.setattr(plan.Known, "make", lambda self, *args: graphs.append(args[0]) or make(self, *args))
+    make = memory.Known.make
+    monkeypatch.setattr(memory.Known, "make", lambda self, *args: graphs.append(args[0]) or make(self, *args))
     xs = tf.constant(np.random.default_rng(0).normal(size=3000), tf.float32)
     lengths = random.Random(0).choices(range(1, 3000), k=10_000)
     used = 0
@@ -98,6 +98,6 @@ def _used() -> int:
 
 
 def test_functions_that_are_forgotten_are_freed() -> None:
-    for k in range(plan.MOST_KINDS + 50):
+    for k in range(memory.MOST_KINDS + 50):
         ut.map_fn(eval(f"lambda x: x + {k}"), XS[:2])
-    assert len(plan.MEMORY.kinds) <= plan.MOST_KINDS
+    assert len(memory.MEMORY.kinds) <= memory.MOST_KINDS

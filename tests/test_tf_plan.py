@@ -13,7 +13,7 @@ tf = pytest.importorskip("tensorflow")
 
 import upshift as up  # noqa: E402
 import upshift.tensorflow as ut  # noqa: E402
-from upshift.tensorflow import plan  # noqa: E402
+from upshift.tensorflow import memory  # noqa: E402
 from upshift.tensorflow.call import make_call  # noqa: E402
 
 MANY = 600
@@ -31,7 +31,7 @@ def many(fn: Any, xs: Any = XS) -> Any:
 
 
 def known_of(fn: Any, xs: Any = XS) -> Any:
-    return plan.recall(make_call(fn, xs), with_operations=False)
+    return memory.recall(make_call(fn, xs), with_operations=False)
 
 
 # ---- wrong results of others
@@ -230,7 +230,7 @@ def test_tensors_in_a_closure_are_inputs() -> None:
 
     for k in range(20):
         np.testing.assert_allclose(scaled(tf.constant(float(k))).numpy(), XS.numpy() * k, rtol=1e-6)
-    kinds = [variants for variants in plan.MEMORY.kinds.values() if any(k.portrait.lifted.cells for k in variants)]
+    kinds = [variants for variants in memory.MEMORY.kinds.values() if any(k.portrait.lifted.cells for k in variants)]
     assert all(len(variants) == 1 for variants in kinds)
 
 

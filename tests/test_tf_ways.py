@@ -9,7 +9,7 @@ tf = pytest.importorskip("tensorflow")
 import upshift as up  # noqa: E402
 from tf_functions import ROWS, Row  # noqa: E402
 from tf_law import loop, same  # noqa: E402
-from upshift.tensorflow import plan  # noqa: E402
+from upshift.tensorflow import memory, plan  # noqa: E402
 from upshift.tensorflow.call import make_call  # noqa: E402
 
 PURE = [row for row in ROWS if row.graph]
@@ -32,7 +32,7 @@ def test_most_functions_have_a_way_without_graphs() -> None:
     read = 0
     for row in PURE:
         try:
-            plan.made_in("numpy", call := make_call(row.fn, row.elems), plan.fresh(call, with_operations=False))
+            plan.made_in("numpy", call := make_call(row.fn, row.elems), memory.fresh(call, with_operations=False))
             read += 1
         except up.GearRefused:
             pass

@@ -13,7 +13,7 @@ from tensorflow.python.ops.parallel_for import pfor
 
 from ..errors import GearRefused, Refusal
 from ..plan.explanation import Explanation
-from . import plan
+from . import memory, plan
 from .call import Call, make_call
 from .captured import portray
 from .eager import call_each
@@ -56,7 +56,7 @@ def explain(fn: Callable[..., Any], elems: Any, fn_output_signature: Any = None)
     told = Explanation(name, call.n or 0, _elements(call), "loop")
     if not call.is_concrete:
         told.notes.append("elements are known only when the graph runs: operations of TensorFlow are emitted")
-    known = plan.recall(call, with_operations=False) if call.is_concrete else None
+    known = memory.recall(call, with_operations=False) if call.is_concrete else None
     portrait = portray(fn) if known is None else known.portrait
     traced = trace_element(call, portrait.lifted, portrait.decides)
     if isinstance(traced, str) or portrait.acts or traced.acts:
@@ -69,7 +69,7 @@ def explain(fn: Callable[..., Any], elems: Any, fn_output_signature: Any = None)
         if known is None:
             told.gear = "map" if why_not_vectorized(traced, proven=True) else "vectorized"
     if known is not None:
-        _note_graphs(told, known, plan.variants_of(call))
+        _note_graphs(told, known, memory.variants_of(call))
     return told
 
 
@@ -88,7 +88,7 @@ def _refuse_all(told: Explanation, acts: str, traced: Traced | str) -> None:
 
 def _measure(told: Explanation, call: Call) -> None:
     """Every way is made, checked and timed."""
-    known = plan.fresh(call, with_operations=False)
+    known = memory.fresh(call, with_operations=False)
     call_each(call, 0, 1)  # the first is not like the next
     began = time.perf_counter()
     few = min(call.n or 1, 20)
@@ -166,7 +166,7 @@ def _note_fallbacks(told: Explanation, traced: Traced) -> None:
 # ---- graphs and devices
 
 
-def _note_graphs(told: Explanation, known: plan.Known, variants: list[plan.Known]) -> None:
+def _note_graphs(told: Explanation, known: memory.Known, variants: list[memory.Known]) -> None:
     made = [reason for variant in variants for reason in variant.traces]
     told.notes.append(f"{len(made)} graphs traced for elements like these" + (f": {'; '.join(made)}" if made else ""))
     used = ", ".join(known.ways) or "the loop"

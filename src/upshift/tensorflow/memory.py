@@ -1,0 +1,226 @@
+"""What is known of functions of tensors: a call in; its costs, graphs, ways and refusals, kept between calls, out."""
+
+from __future__ import annotations
+
+import threading
+import time
+import types
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.eager import context
+
+from ..config import settings
+from ..plan.costs import Line
+from . import results
+from .call import Call, is_flat
+from .captured import Portrait, portray
+from .glance import Glance, glance_of
+from .kinds import CONTROL
+from .trace import Traced, trace_element
+from .ways import Way, build
+
+MOST_KINDS, MOST_VARIANTS = 256, 4
+COSTS = {
+    "trace": 10e-3,
+    "line": 3e-3,
+    "convert": 20e-3,
+    "numpy": 2e-3,
+    "numba": 0.25,
+    "vectorized": 30e-3,
+    "map": 40e-3,
+}
+"""Seconds that making each is expected to take; what was measured takes their place."""
+PER_RUN = 10.0
+"""How many times longer an operation takes to trace than to run, once, eagerly."""
+SHORTEST = 200e-6
+"""Seconds of a call below which no graph can be faster: starting one takes as long."""
+WORTHWHILE = 40e-6
+"""Seconds of a call below which machine code is hardly faster."""
+WARM_RUNS, WARM_SECONDS = 24, 50e-3
+PATIENCE = 20.0
+"""How many times its price a way must have been missed before another fast one is given up for it."""
+
+
+@dataclass
+class Known:
+    """One function, on one kind of elements, with one portrait of what it captured."""
+
+    portrait: Portrait
+    candidates: list[str]
+    with_operations: bool = False
+    """Whether gradients are recorded, so that only operations of TensorFlow will do."""
+    lines: dict[str, Line] = field(default_factory=dict)
+    traced: Traced | str | None = None
+    ways: dict[str, Way] = field(default_factory=dict)
+    refusals: dict[str, str] = field(default_factory=dict)
+    warm: dict[str, tuple[int, float]] = field(default_factory=dict)
+    """For every way, how many of its first calls were not timed, and their seconds."""
+    spent: float = 0.0
+    """Seconds since something was last made."""
+    calls: int = 0
+    why: str = "first"
+    """Why there is no graph yet that could be used."""
+    traces: list[str] = field(default_factory=list)
+    """Why each graph was made."""
+    made_in: dict[str, float] = field(default_factory=dict)
+    rate: float = 0.0
+    """Seconds that the loop takes for one element."""
+
+    @property
+    def tracing(self) -> float:
+        """Seconds that a graph is expected to take: more for a function that has more to do."""
+        return COSTS["trace"] + PER_RUN * self.rate + (COSTS["convert"] if self.portrait.decides else 0.0)
+
+    def predict(self, n: int) -> tuple[str, float]:
+        """The best way that is there, and its seconds; the loop's are unknown at first."""
+        best, least = "loop", n * self.rate if self.rate else float("inf")
+        for name in self.ways:
+            seconds = self.lines[name].predict(n, self.rate)
+            if seconds is None:
+                return name, 0.0  # trusted, and not timed yet
+            if seconds < least:
+                best, least = name, seconds
+        return best, least
+
+    def time(self, name: str, n: int, seconds: float) -> None:
+        """A call by a way took so long. The first ones, in which plans of its own settle, say little."""
+        self.spent += seconds
+        runs, spent = self.warm.get(name, (0, 0.0))
+        if runs >= WARM_RUNS or (runs > 1 and spent + seconds >= WARM_SECONDS):
+            before = self.lines[name].predict(n, self.rate) or seconds
+            self.lines[name].add(n, min(seconds, 2 * before))  # one call that was interrupted is no reason to leave
+        else:
+            self.warm[name] = runs + 1, spent + seconds
+
+    def next_for(self, n: int, seconds: float) -> str | None:
+        """What is worth making before a call that the best way would run in so many seconds."""
+        if not self.candidates:
+            return None
+        name = self.candidates[0]
+        cost = COSTS[name] + (self.tracing if self.traced is None else 0.0)
+        if name == "numba" and isinstance(self.traced, Traced):
+            cost += COSTS["line"] * sum(node.op != "Const" for node in self.traced.nodes)
+        if not self.ways:
+            return name if seconds > 1.5 * cost or self.spent > cost else None
+        if name == "numba":
+            return name if seconds > 1.5 * cost or (seconds > WORTHWHILE and self.spent > cost) else None
+        if seconds < SHORTEST or (name == "map" and seconds / n < 20e-6):
+            return None
+        return name if self.spent > PATIENCE * cost else None
+
+    def make(self, name: str, call: Call) -> Way | None:
+        """A way, made; None where it is refused."""
+        began = time.perf_counter()
+        self.candidates.remove(name)
+        made: Way | str
+        if self.traced is None:
+            self.traced = trace_element(call, self.portrait.lifted, self.portrait.decides)
+            self.traces.append(self.why)
+            self.refuse_by_trace()
+        if isinstance(self.traced, str):
+            made = self.traced
+        elif name in self.refusals:
+            made = self.refusals[name]
+        else:
+            made = build(name, call, self.traced, settings().verify)
+        self.made_in[name] = time.perf_counter() - began
+        self.spent = 0.0
+        if isinstance(made, str):
+            self.refusals[name] = made
+            return None
+        return made
+
+    def refuse_by_trace(self) -> None:
+        """What cannot be had, now that the graph is known."""
+        if isinstance(self.traced, Traced) and self.traced.kinds & CONTROL and "numba" in self.candidates:
+            self.candidates.sort(key=lambda name: name != "numba")  # where paths part, NumPy is slow
+        if isinstance(self.traced, str):
+            self.refusals |= dict.fromkeys(self.candidates, self.traced)
+            self.candidates.clear()
+        elif self.traced is not None and self.traced.acts:
+            reason = f"{self.traced.acts} does more than compute: it is run for every element, in order"
+            self.refusals |= dict.fromkeys(self.candidates, reason)
+            self.candidates.clear()
+
+
+class Memory:
+    """Kinds of calls that were made lately."""
+
+    def __init__(self) -> None:
+        self.kinds: OrderedDict[Any, list[Known]] = OrderedDict()
+        self.glances: OrderedDict[Any, tuple[Known, Glance]] = OrderedDict()
+        self.lock = threading.Lock()
+
+    def recall(self, key: Any, portrait: Portrait, candidates: list[str], with_operations: bool) -> Known:
+        with self.lock:
+            variants = self.kinds.get(key)
+            if variants is None:
+                variants = self.kinds[key] = []
+                while len(self.kinds) > MOST_KINDS:
+                    self.kinds.popitem(last=False)
+            for known in variants:
+                if known.portrait.agrees(portrait):
+                    return known
+            known = Known(portrait.kept_for_good(), candidates, with_operations)
+            known.why = portrait.differs_from(variants[0].portrait) if variants else known.why
+            variants.insert(0, known)
+            del variants[MOST_VARIANTS:]
+            return known
+
+    def glance(self, call: Call, known: Known) -> None:
+        """Remember a way that was made without a tape for one column, so that the next call is a look-up."""
+        single = call.is_dense and call.elems is call.leaves[0] and call.signature is None
+        glance = glance_of(call.fn, known.portrait) if single and not known.with_operations else None
+        if glance is not None and isinstance(known.traced, Traced) and not known.traced.draws:
+            with self.lock:
+                key = id(call.fn.__code__), call.leaves[0].dtype, tuple(call.leaves[0].shape[1:])
+                self.glances[key] = known, glance
+                while len(self.glances) > MOST_KINDS:
+                    self.glances.popitem(last=False)
+
+
+MEMORY = Memory()
+
+
+def recall(call: Call, with_operations: bool) -> Known:
+    """What is known of a call like this."""
+    key = key_of(call, with_operations)
+    return MEMORY.recall(key, _portrait(call), _candidates(call, with_operations), with_operations)
+
+
+def variants_of(call: Call) -> list[Known]:
+    """What is known of calls like this, whatever the function captured."""
+    return MEMORY.kinds.get(key_of(call, with_operations=False), [])
+
+
+def fresh(call: Call, with_operations: bool) -> Known:
+    """Nothing is known of it yet."""
+    return Known(_portrait(call), _candidates(call, with_operations), with_operations)
+
+
+def _portrait(call: Call) -> Portrait:
+    portrait = portray(call.fn)
+    portrait.tokens.append(context.global_seed())
+    return portrait
+
+
+def _candidates(call: Call, with_operations: bool) -> list[str]:
+    if not call.is_dense or not results.is_dense(call.signature):
+        return ["map"]
+    return ["vectorized", "map"] if with_operations else ["numpy", "numba", "vectorized", "map"]
+
+
+def key_of(call: Call, with_operations: bool) -> Any:
+    """What a call is remembered by, besides its portrait."""
+    fn = call.fn
+    anchor = id(fn.__code__) if isinstance(fn, types.FunctionType) else id(fn)
+    if len(call.leaves) == 1 and call.elems is call.leaves[0] and call.is_dense and call.signature is None:
+        return anchor, with_operations, call.leaves[0].dtype, tuple(call.leaves[0].shape[1:])
+    form = len(call.leaves) if is_flat(call.elems) else repr(tf.nest.map_structure(lambda _: None, call.elems))
+    signature = repr(call.signature)
+    if call.is_dense:
+        return anchor, with_operations, form, tuple((x.dtype, tuple(x.shape[1:])) for x in call.leaves), signature
+    return anchor, with_operations, form, call.specs, signature
