@@ -12,7 +12,7 @@ import weakref
 from typing import Any
 
 from ..errors import Refusal
-from ..gears.calls import ArrayOf, argument_of, fixed_of, result_of
+from ..gears.calls import PASSING, ArrayOf, argument_of, fixed_of, result_of
 from ..gears.express import MISS
 from ..gears.frameworks import INSTALL, prepare_call
 from ..plan.calibration import note_compile
@@ -248,7 +248,7 @@ class Life:
             lot.compiled_in = time.perf_counter() - began
             if isinstance(made, Refusal):
                 self._refuse(lot, made)
-                if made.remedy != INSTALL["numba"]:
+                if made.remedy not in (INSTALL["numba"], PASSING):
                     self._note(lot)
             else:
                 lot.call = made

@@ -15,6 +15,8 @@ from ..columns.kinds import Kind
 from ..trace.paths import Capture
 from .express import Binder
 
+PASSING = "try again in another process"
+"""The remedy where a refusal says nothing of the function."""
 NUMBERS = (bool, int, float, complex, np.bool_, np.int64, np.float64, np.complex128)
 """Classes on which machine code means what Python and NumPy mean."""
 _NUMBERS = frozenset(map(id, NUMBERS))

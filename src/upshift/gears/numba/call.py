@@ -17,7 +17,7 @@ from numba import from_dtype, njit
 from numba.core import cgutils, errors, types
 
 from ...trace.paths import Capture
-from ..calls import NUMBERS, Argument, ArrayOf, Call, Fixed, Result, class_of
+from ..calls import NUMBERS, PASSING, Argument, ArrayOf, Call, Fixed, Result, class_of
 from ..express import binder_of
 from ..ran import NotCompiled
 from . import flags
@@ -29,6 +29,10 @@ from .origins import Origins
 from .pipeline import BUILD, Build, dispatcher_of, is_wide
 from .semantics import I64, leave, register_symbols, stand_in
 from .unit import Unit, text_of, unit_of, where_of
+
+
+FORMAT = 2
+"""Of what is kept beside the code."""
 
 
 def compile_call(f: Any, arguments: Sequence[Argument], wanted: Result | None, free: bool) -> Call:
@@ -43,6 +47,8 @@ def compile_call(f: Any, arguments: Sequence[Argument], wanted: Result | None, f
             return _compile(unit, build, arguments, wanted, free)
     except NotCompiled:
         raise
+    except (MemoryError, RecursionError):
+        raise NotCompiled("numba", "there was too little room to compile it", remedy=PASSING) from None
     except Exception as error:  # Numba's own, of many classes: every one is a reason to stay plain
         raise NotCompiled("numba", *reason_of(error, unit)) from error
     finally:
@@ -87,7 +93,7 @@ def _compile(unit: Unit, build: Build, arguments: Sequence[Argument], wanted: Re
         entry = njit([given], nogil=free)(space["entry"])
         return entry.overloads[given], (watch.result, watch.written, watch.allocates)
 
-    text = f"call\n{text_of(unit)}\n{arguments}\n{[capture.path for capture in bound]}\n{wanted}\n{free}\n{near_numpy}"
+    text = f"call {FORMAT}\n{text_of(unit)}\n{arguments}\n{[capture.path for capture in bound]}\n{wanted}\n{free}\n{near_numpy}"
     run, (result, written, allocates) = kept(text, make)
     standing = [*unit.built_in, *bound]  # the first is the function itself
     bind = binder_of(standing) if len(standing) > 1 else None
