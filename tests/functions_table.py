@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy import zeros
 
 import upshift as up
 
@@ -408,6 +409,14 @@ def with_numpy_maths(x):
     for i in range(3):
         total += np.sqrt(np.abs(x) + i) + np.exp(-x * x)
     return total
+
+
+@row(floats(1, 1e200), floats(1))
+def with_local_array(x):
+    cells = zeros(3)
+    for i in range(3):
+        cells[i] = x * i
+    return cells[1] * cells[2]
 
 
 @row(floats(1), ints((-3, 9)), numpys(1))

@@ -30,7 +30,6 @@ from .pipeline import BUILD, Build, dispatcher_of, is_wide
 from .semantics import I64, leave, register_symbols, stand_in
 from .unit import Unit, text_of, unit_of, where_of
 
-
 FORMAT = 2
 """Of what is kept beside the code."""
 
@@ -93,8 +92,8 @@ def _compile(unit: Unit, build: Build, arguments: Sequence[Argument], wanted: Re
         entry = njit([given], nogil=free)(space["entry"])
         return entry.overloads[given], (watch.result, watch.written, watch.allocates)
 
-    text = f"call {FORMAT}\n{text_of(unit)}\n{arguments}\n{[capture.path for capture in bound]}\n{wanted}\n{free}\n{near_numpy}"
-    run, (result, written, allocates) = kept(text, make)
+    made_from = [arguments, [capture.path for capture in bound], wanted, free, near_numpy]
+    run, (result, written, allocates) = kept(f"call {FORMAT}\n{text_of(unit)}\n{made_from}", make)
     standing = [*unit.built_in, *bound]  # the first is the function itself
     bind = binder_of(standing) if len(standing) > 1 else None
     return Call(run, bind, result, standing[1:], written, allocates)
@@ -179,7 +178,11 @@ def _is_near_numpy(arguments: Sequence[Argument], unit: Unit) -> bool:
     sorts = [*map(_sort_of, arguments), *map(_sort_of_captured, unit.extra.values())]
     if any(map(_has_numpy, sorts)):
         return True
-    return any(taken.expected is np or isinstance(taken.expected, np.ufunc) for taken in unit.built_in)
+    return any(_is_numpys(taken.expected) for taken in unit.built_in)
+
+
+def _is_numpys(value: Any) -> bool:
+    return value is np or isinstance(value, np.ufunc) or str(getattr(value, "__module__", "")).startswith("numpy")
 
 
 def _has_numpy(sort: Sort) -> bool:
