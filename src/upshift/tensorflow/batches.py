@@ -82,7 +82,7 @@ class Batches:
     """What an element is: a nest of tensor specs."""
     spec: Any
     """What a result is."""
-    pure: bool
+    again: bool
     """Whether a call may be made again, where one of a batch has failed."""
     size: int = 1
     randomness: str = "loop"
@@ -173,7 +173,7 @@ class Batches:
     def _results(self, columns: list[Any], start: int) -> Any:
         if self.randomness == "independent":
             return self._drawn_apart(columns, start)
-        if self.pure:
+        if self.again:
             try:
                 return map_elements(self.f, *columns)
             except Exception:

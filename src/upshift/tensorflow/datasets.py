@@ -72,7 +72,7 @@ def map_dataset(
     alone = not all(_has_room(spec) for spec in specs) or (batch_size is None and size < FEWEST_ELEMENTS)
     size = 1 if alone else size
     dear = sampled.seconds > DEAR_SECONDS
-    calls = Batches(f, ds.element_spec, sampled.spec, sampled.pure, size, randomness, seed, dear, ignore_errors)
+    calls = Batches(f, ds.element_spec, sampled.spec, sampled.again, size, randomness, seed, dear, ignore_errors)
     if deterministic and not sampled.pure and num_parallel_calls is not None:
         num_parallel_calls = 1
     how = {"num_parallel_calls": num_parallel_calls}

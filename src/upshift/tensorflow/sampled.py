@@ -44,7 +44,9 @@ class Sampled:
     seconds: float = 0.0
     """That one call takes."""
     pure: bool = False
-    """Whether calls may be made in any order."""
+    """Whether calls may be made in any order: traces saw all of the function, and no effects."""
+    again: bool = False
+    """Whether calls may be made again: traces saw no effects as far as they went."""
 
 
 def arguments_of(element: Any) -> tuple[Any, ...]:
@@ -73,7 +75,7 @@ def sample(ds: Any, f: Callable[..., Any]) -> Sampled:
             raise error
         if not results:
             return Sampled(spec_of(map_elements(f, *([] for _ in arguments_of(ds.element_spec))), f))
-        return Sampled(spec_of(stack(results), f), seconds / len(results), _is_pure(f, rows, generators))
+        return Sampled(spec_of(stack(results), f), seconds / len(results), *_is_pure(f, rows, generators))
     finally:
         for generator, state in zip(generators, before, strict=True):
             set_state(generator, state)
@@ -164,15 +166,17 @@ def _name(f: Any) -> str:
 # ---- order
 
 
-def _is_pure(f: Any, rows: list[tuple[Any, ...]], generators: list[Any]) -> bool:
-    """Whether nothing tells that the order of calls matters: no draws, no effects, as far as a trace can see."""
+def _is_pure(f: Any, rows: list[tuple[Any, ...]], generators: list[Any]) -> tuple[bool, bool]:
+    """Whether calls may be made in any order, and whether they may be made again."""
     if any(generator is not np.random.mtrand._rand for generator in generators) or _names_random(f):
-        return False
+        return False, False
     group = lanes_of([elements_of(list(column)) for column in zip(*rows, strict=True)])[0]
     if group.lanes is None:
-        return False
+        return False, False
     tree = Tree(group.lanes)
-    return all(grow(tree, f, copied(row), {}, BUDGET).refusal is None for row in rows[:2]) and not tree.draws
+    outcomes = [grow(tree, f, copied(row), {}, BUDGET) for row in rows[:2]]
+    again = all(outcome.refusal is None for outcome in outcomes) and not tree.draws
+    return again and all(outcome.grown for outcome in outcomes), again
 
 
 def _names_random(f: Any) -> bool:
