@@ -452,3 +452,44 @@ def test_where_few_paths_were_traced_the_function_itself_is_compiled():
     machine = next(iter(known.machines.ready.values()))[0]
     ran = machine.prepared.over(f, {}, [xs], len(xs), 1)
     assert ran is not None and not len(ran.left)
+
+
+def test_a_few_lanes_that_are_left_are_filled_in():
+    """A difference of nearly equal numbers may be too far off: the plain function's, without a walk through the plan."""
+
+    def f(x):
+        return math.sin(x) + math.cos(x) * math.exp(x) if x < 3.0 else 1.0 / (x - 4.0)
+
+    xs = np.random.default_rng(5).uniform(-1.0, 3.0, 20_000)
+    low, high = -1.0, 0.0
+    while high - low > 1e-15:
+        middle = (low + high) / 2
+        low, high = (middle, high) if f(middle) < 0 else (low, middle)
+    xs[::5000] = low  # where the sum is nearly nothing
+    want = np.array([f(x) for x in xs])
+    up.map(f, xs, gear="numpy")
+    up.map(f, xs, gear="numba")
+    known = MEMORY.known[next(k for k, v in MEMORY.known.items() if f.__code__ in v.anchors)]
+    swift = Swift(known.machines, next(iter(known.machines.ready.values()))[0])
+    ran = swift.prepared.over(f, {}, [xs], len(xs), 1)
+    assert len(ran.left)
+    np.testing.assert_allclose(swift.over(f, (xs,)), want, rtol=1e-9)
+    xs[7] = 4.0  # which raises, or warns
+    assert swift.over(f, (xs,)) is not None
+
+
+def test_a_lane_that_raises_is_named_though_the_rest_is_machine_code():
+    def f(x):
+        if x > 0.999:
+            raise ValueError("too large")
+        return x * 2.0
+
+    xs = np.linspace(0.0, 0.99, 5000)
+    for _ in range(3):
+        up.map(f, xs, gear="numba")
+    known = MEMORY.known[next(k for k, v in MEMORY.known.items() if f.__code__ in v.anchors)]
+    known.swift = Swift(known.machines, next(iter(known.machines.ready.values()))[0])
+    xs[1234] = 1.0
+    with pytest.raises(ValueError, match="too large") as caught:
+        up.map(f, xs)
+    assert caught.value.upshift_element == 1234

@@ -147,6 +147,8 @@ def gpu_after(function: Function, width: int) -> float:
     return COMPILE / (rate - there) if there < 0.5 * rate and not why_no_gpu() else float("inf")
 
 
+GPU_FIXED = 200e-6
+"""Seconds that a call on a GPU takes at least."""
 GPU_TRAVELS = 10e9
 """Bytes a second to a GPU and back, before anything was measured."""
 GPU_GAIN = 30.0

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..columns.forms import flatten
 from ..columns.inputs import Group, Lanes, elements_of
-from ..columns.kinds import Kind
+from ..columns.kinds import Kind, kind_of
 from ..config import settings
 from ..errors import Refusal
 from ..gears.express import MISS, is_array_form
@@ -29,6 +29,8 @@ MOST_VARIANTS = 4
 MANY = 1 / 16
 """The share of lanes from which on it is too much that machine code of what was traced leaves them."""
 CHANGES = "what it captured changes while it runs"
+FEW_LEFT = 8
+"""Lanes, besides one of a thousand, that may be left without a second thought."""
 SPOT_CHECK = 200
 """Of so many calls by trusted machine code, one element of one is compared with the plain function."""
 _SPOTS = random.Random(1)  # our own: the user's random state is never touched
@@ -201,6 +203,7 @@ class Swift:
         kinds = (*machine.prepared.kinds, *(machine.kinds or ()))
         self.width = sum(kind.dtype.itemsize * math.prod(kind.lane_shape) for kind in kinds)
         """Bytes of an element and its result."""
+        self.made: tuple[Kind, ...] = machine.kinds or ()
         self.misses = self.calls = self.timed = 0
 
     def fits(self, columns: tuple[Any, ...]) -> bool:
@@ -210,7 +213,7 @@ class Swift:
         """The result for these arrays, or MISS. `given`: what they were made of, whose elements are the function's."""
         n = len(columns[0])
         ran = self.prepared.over(f, {}, columns, n, settings().num_threads)
-        if ran is None or len(ran.left):
+        if ran is None or (len(ran.left) and not self._fill_in(f, given or columns, ran)):
             self.misses += ran is None
             return MISS
         self.calls += 1
@@ -218,6 +221,22 @@ class Swift:
             return MISS
         outs = ran.outs
         return outs[0] if ran.form.cls is None else ran.form.build(iter(outs))
+
+    def _fill_in(self, f: Any, given: tuple[Any, ...], ran: Ran) -> bool:
+        """The plain function's results for the lanes that were left, where these are few and like the others."""
+        if len(ran.left) > FEW_LEFT + ran.n // 1000:
+            return False
+        elements = [elements_of(column) for column in given]
+        for i in ran.left.tolist():
+            try:
+                form, leaves = flatten(f(*(column[i] for column in elements)))
+            except Exception:  # it is raised again where its element is named
+                return False
+            if form != ran.form or any(kind_of(leaf) is not kind for leaf, kind in zip(leaves, self.made, strict=True)):
+                return False
+            for out, leaf in zip(ran.outs, leaves, strict=True):
+                out[i] = leaf
+        return True
 
     def _is_right(self, f: Any, given: tuple[Any, ...], ran: Ran) -> bool:
         """One element, compared with the plain function; a difference is the end of this machine code."""

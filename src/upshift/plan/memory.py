@@ -20,7 +20,7 @@ from ..errors import Refusal
 from ..gears.express import MISS, Express, express_of
 from ..gears.program import Care
 from ..trace import Tree, bind
-from .choice import gpu_after, review_after
+from .choice import GPU_FIXED, gpu_after, review_after
 from .costs import ENTRY, PER_BRANCH, SETUP, SETUP_OF_ARRAYS, Costs, Line
 from .machine import Machines, Swift
 
@@ -208,8 +208,9 @@ class Known:
         return way
 
     def _expected(self, way: Any, n: int) -> float:
-        seconds = self._line_of(way).predict(n, self.costs.loop_rate)
-        return 0.0 if seconds is None else seconds
+        line = self._line_of(way)
+        seconds = line.predict(n, self.costs.loop_rate) or 0.0
+        return max(seconds, GPU_FIXED) if way is self.on_gpu and n.bit_length() not in line.seen else seconds
 
     def set_quick(self) -> None:
         """Up to which size the next calls go straight to the loop."""
