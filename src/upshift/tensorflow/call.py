@@ -73,7 +73,9 @@ def _unstacked(column: Any, low: int, high: int) -> list[Any]:
 
 
 def _taken(column: Any, i: int) -> Any:
-    return as_tensor(as_array(column)[i]) if isinstance(column, tf.Tensor) else _unstacked(column, i, i + 1)[0]
+    if isinstance(column, tf.Tensor):
+        return as_tensor(as_array(column)[i : i + 1].reshape(column.shape[1:]))
+    return _unstacked(column, i, i + 1)[0]
 
 
 def is_flat(nest: Any) -> bool:

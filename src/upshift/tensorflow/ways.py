@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from .call import Call
 from .operations import Unreadable
 from .trace import Traced
 
+COMPARED_SECONDS = 10e-9
+"""What it costs to compare one number of a result."""
 CHECKED_SECONDS = 10e-3
 """What a comparison with the loop may cost, roughly."""
 
@@ -57,7 +60,8 @@ def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
 
 def check(call: Call, traced: Traced, made: list[Any], rate: float) -> tuple[str, float]:
     """Compare columns of results with the loop's on a sample; one sentence where they differ, and the loop's speed."""
-    most = max(2, min(12, int(CHECKED_SECONDS / max(rate, 1e-6))))
+    numbers_each = sum(math.prod(column.shape[1:]) for column in made if isinstance(column, tf.Tensor))
+    most = max(2, min(12, int(CHECKED_SECONDS / (rate + COMPARED_SECONDS * (numbers_each + 1)))))
     fastest = rate
     for i in positions(call, most):
         row = call.row(i)
@@ -89,7 +93,7 @@ def differ_at(want: Any, column: Any, i: int, kind_only: bool) -> str | None:
     if isinstance(want, tf.Tensor) and isinstance(column, tf.Tensor):
         if want.dtype != column.dtype or want.shape != column.shape[1:]:
             return f"the loop gives {want.dtype.name}{want.shape}, the gear {column.dtype.name}{column.shape[1:]}"
-        got = np.asarray(as_array(column)[i])
+        got = as_array(column)[i : i + 1].reshape(want.shape)
         return None if kind_only else differ(_flushed(as_array(want)), _flushed(got), False)
     got = _element(column, i)
     same = type(want) is type(got) and want.dtype == got.dtype and _listed(want) == _listed(got)
