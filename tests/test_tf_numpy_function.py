@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -416,6 +417,28 @@ def test_python_is_called_where_upshift_is_switched_off() -> None:
         made = graph(softmax, tf.float32, [X], True)
         assert "PyFunc" in ops_of(made)
     assert "PyFunc" not in ops_of(graph(softmax, tf.float32, [X], True))
+
+
+class Looks:
+    """Functions that look at lengths, in other forms than plain."""
+
+    def method(self, x):
+        return x if len(x) < 100 else -x
+
+    def __call__(self, x):
+        return x if len(x) < 100 else -x
+
+
+def looks(x, sign):
+    return x if len(x) < 100 else sign * x
+
+
+@pytest.mark.parametrize("func", [Looks().method, Looks(), functools.partial(looks, sign=-1)])
+def test_lengths_are_seen_to_be_looked_at(func: Any) -> None:
+    with pytest.raises(ut.NotNative):
+        ut.native_form(func, tf.TensorSpec([None, 4]), stateful=False)
+    x = np.ones((120, 4), np.float32)
+    assert np.array_equal(graph(func, tf.float32, [X], True)(x), -x)
 
 
 def test_functions_that_act_do_so_every_time() -> None:

@@ -171,15 +171,23 @@ def _path_of(node: Node | None) -> Path:
 def _looks_at_no_length(func: Any, tree: Tree) -> None:
     roots = Roots(func, {})
     captured = [roots.read(capture.path) for capture in tree.captures.values() if capture.mode == "code"]
-    pending = [f.__code__ for f in (func, *captured) if isinstance(f, types.FunctionType)]
-    if not pending:
-        raise NotNative("it is no plain function, which may look at lengths")
+    plain = [_plain(f) for f in (func, *captured)]
+    if not all(isinstance(f, types.FunctionType) for f in plain):
+        raise NotNative("it is no plain function, and may look at lengths")
+    pending = [f.__code__ for f in plain]
     while pending:
         code = pending.pop()
         looks = LOOKS.intersection(code.co_names)
         if looks:
             raise NotNative(f"it looks at lengths, which are not known: {min(looks)}")
         pending += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+
+
+def _plain(f: Any) -> Any:
+    """The function of a method, or of a function with some arguments given."""
+    while isinstance(f, types.MethodType | functools.partial):
+        f = f.__func__ if isinstance(f, types.MethodType) else f.func
+    return f
 
 
 # ---- what is known already
