@@ -150,6 +150,27 @@ def test_python_effects_happen_once_for_every_element(capsys: Any) -> None:
     assert capsys.readouterr().out.count("element") == 120
 
 
+def test_objects_that_take_notes_see_every_element() -> None:
+    class Notes:
+        def __init__(self) -> None:
+            self.seen: list[Any] = []
+
+        def __call__(self, x: Any) -> Any:
+            self.seen.append(x)
+            return x * 2
+
+        def note(self, x: Any) -> Any:
+            self.seen.append(x)
+            return x
+
+    called, asked = Notes(), Notes()
+    for _ in range(3):
+        ut.map_fn(called, XS)
+        ut.map_fn(asked.note, XS)
+        ut.map_fn(lambda x: asked.note(x) + 1, XS)
+    assert len(called.seen) == 3 * MANY and len(asked.seen) == 6 * MANY
+
+
 def test_checks_are_made_for_every_element() -> None:
     def checked(x: Any) -> Any:
         tf.debugging.assert_less(x, 1.9)

@@ -160,7 +160,7 @@ class _Painter:
         elif isinstance(value, list | tuple | set | frozenset | dict):
             self._container(value, depth)
         else:
-            self._object(value, depth)
+            self._object(value, depth, attributes)
 
     def _container(self, value: Any, depth: int) -> None:
         self.token(type(value), len(value))
@@ -170,7 +170,7 @@ class _Painter:
         for item in value.items() if isinstance(value, dict) else value:
             self.add(item, depth + 1, ())
 
-    def _object(self, value: Any, depth: int) -> None:
+    def _object(self, value: Any, depth: int, attributes: tuple[str, ...]) -> None:
         self.same(value)
         if id(value) in self.seen or type(value).__module__.split(".")[0] in FOREIGN:
             return
@@ -179,7 +179,7 @@ class _Painter:
             if base.__module__.split(".")[0] in FOREIGN:
                 continue
             for member in vars(base).values():
-                if isinstance(member, types.FunctionType) and member.__name__ in ("__call__", "call"):
+                if isinstance(member, types.FunctionType) and member.__name__ in ("__call__", "call", *attributes):
                     self.function(member, depth + 1)
         for name, held in getattr(value, "__dict__", {}).items():
             if not name.startswith("_"):

@@ -56,6 +56,10 @@ def facts_of(code: types.CodeType) -> Facts:
                 acts = acts or f"sets the attribute {instruction.argval!r}"
             if name in ("IMPORT_NAME", "YIELD_VALUE"):
                 acts = acts or "imports or yields"
+            if name == "LOAD_FAST":
+                read = tuple(_attributes(instructions, i + 1))
+                if len(read) > 1 and read[-1] in WRITES:  # self.seen.append
+                    acts = acts or f"may change {instruction.argval}.{'.'.join(read[:-1])}"
             free = name == "LOAD_DEREF" and instruction.argval in outer
             if free or name in ("LOAD_GLOBAL", "LOAD_NAME"):
                 chains[Chain(instruction.argval, free, tuple(_attributes(instructions, i + 1)))] = None
