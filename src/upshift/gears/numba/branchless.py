@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import from_dtype, njit
+from numba import from_dtype
 from numba.core import types
 
 from ...columns.forms import Form
@@ -19,7 +19,7 @@ from ..express import MISS, Binder, binder_of, made_as
 from ..ran import NotCompiled, Ran
 from . import vector
 from .function import NONE_LEFT, Stretches, as_numbers
-from .kept import kept
+from .kept import kernel_of
 from .semantics import C_FUNCTIONS, called_as_it_is, register_symbols
 
 
@@ -113,14 +113,7 @@ def prepare(tree: Tree, exact: bool) -> Branchless:
         "isinf": math.isinf, "isfinite": math.isfinite, **select.constants,
     }  # fmt: skip
     source, signature = source_of(select, len(tree.kinds)), _signature(tree.kinds, select)
-
-    def make() -> tuple[Any, None]:
-        exec(compile(source, "<upshift kernel>", "exec"), space)
-        kernel = njit([signature], nogil=True, error_model="numpy")(space["kernel"])
-        return kernel.overloads[signature.args], None
-
-    constants = [f"{type(value).__name__} {value!r}" for value in select.constants.values()]
-    run, _ = kept(f"{source}\n{constants}\n{signature}", make)
+    run = kernel_of(source, space, select.constants, signature)
     captures = list(tree.captures.values())
     inputs = tuple(capture.id for capture in captures if capture.is_input)
     return Branchless(

@@ -11,6 +11,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+from numba import njit
 from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
@@ -52,6 +53,18 @@ def kept(text: str, make: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
     except (pickle.PicklingError, *_DAMAGED):
         pass  # this process has it all the same
     return result.entry_point, besides
+
+
+def kernel_of(source: str, space: dict[str, Any], constants: dict[str, Any], signature: Any) -> Any:
+    """The function `kernel` of a source that we wrote, as machine code. `space`: what its names stand for."""
+
+    def make() -> tuple[Any, None]:
+        exec(compile(source, "<upshift kernel>", "exec"), space)
+        kernel = njit([signature], nogil=True, error_model="numpy")(space["kernel"])
+        return kernel.overloads[signature.args], None
+
+    values = [f"{type(value).__name__} {value!r}" for value in constants.values()]
+    return kept(f"{source}\n{values}\n{signature}", make)[0]
 
 
 def _sweep(code: Any) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import from_dtype, njit
+from numba import from_dtype
 from numba.core import types
 
 from ...columns.forms import Form
@@ -21,7 +21,7 @@ from ..express import MISS, Binder, binder_of
 from ..ran import NotCompiled, Ran
 from . import flags
 from .function import NONE_LEFT, Stretches, as_numbers, seek
-from .kept import kept
+from .kept import kernel_of
 from .loops import mapped, reduced
 from .semantics import register_symbols
 
@@ -93,14 +93,7 @@ def prepare(tree: Tree, exact: bool) -> CompiledNest:
             raise NotCompiled("numba", f"NumPy's {name} of {dtype} has no loop of its own")
         space[f"{way}_{name}_{dtype.name}"] = made
     source, signature = _source(nest, len(tree.kinds)), _signature(tree.kinds, nest)
-
-    def make() -> tuple[Any, None]:
-        exec(compile(source, "<upshift nest>", "exec"), space)
-        kernel = njit([signature], nogil=True, error_model="numpy")(space["kernel"])
-        return kernel.overloads[signature.args], None
-
-    constants = [f"{type(value).__name__} {value!r}" for value in nest.constants.values()]
-    run, _ = kept(f"{source}\n{constants}\n{signature}", make)
+    run = kernel_of(source, space, nest.constants, signature)
     captures = list(tree.captures.values())
     inputs = [capture.id for capture in captures if capture.is_input]
     taken = tuple(inputs.index(ref) for ref in nest.shared.values())
