@@ -276,6 +276,37 @@ def helper(x):
 
 
 row(lambda x: helper(x) + 1, FLOATS)
+
+
+@over(FLOATS)
+@tf.function
+def compiled(x):
+    return tf.sin(x) * 2
+
+
+@over(FLOATS)
+def slope(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x**3
+    return tape.gradient(y, x)
+
+
+@over(VECTORS)
+def looped(x):
+    return tf.while_loop(lambda i, _: i < 3, lambda i, a: (i + 1, a * 2), [0, x])[1]
+
+
+@over(VECTORS)
+def chosen(x):
+    return tf.switch_case(tf.cast(x[0] > 0, tf.int32), [lambda: x, lambda: x * 2])
+
+
+@over(VECTORS, xla=False)
+def scanned(x):
+    return tf.scan(lambda a, b: a + b, x)
+
+
 row(lambda x: 2, FLOATS, xla=False)
 row(lambda x: (x, 1.5), FLOATS)
 

@@ -141,8 +141,7 @@ def _try(way: Way, call: Call, known: Known) -> Any:
         known.refusals[way.name] = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         return None
     if settings().verify:
-        with record.stop_recording():
-            reason, fastest = check(call, known.traced, columns, known.rate)
+        reason, fastest = check(call, known.traced, columns, known.rate)
         if reason:
             known.refusals[way.name] = reason
             return None
@@ -162,8 +161,7 @@ def _by_way(way: Way, call: Call, known: Known) -> Any:
     took = time.perf_counter() - began
     known.time(way.name, call.n or 1, took)
     if known.calls % CHECK_EVERY == 0 and settings().verify:
-        with record.stop_recording():
-            reason, _ = check(call, known.traced, columns, CHECK_EVERY)
+        reason, _ = check(call, known.traced, columns, CHECK_EVERY)
         if reason:
             known.refusals[way.name] = reason
             del known.ways[way.name]

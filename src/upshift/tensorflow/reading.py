@@ -213,7 +213,7 @@ class Reader:
             then = self.inner(f"then_{place}", while_v2._get_graph(op, "then_branch", "_true_graph"))
             other = self.inner(f"other_{place}", while_v2._get_graph(op, "else_branch", "_false_graph"))
             return [f"if {passed[0]}:", f"    {made} = {then}({given})", "else:", f"    {made} = {other}({given})"]
-        called = self.inner(f"call_{place}", while_v2._get_graph(op, "f", "_graph"))
+        called = self.inner(f"call_{place}", graph._get_function(op.get_attr("f").name).graph)
         return [f"{made} = {called}({', '.join(passed)})"]
 
     def inner(self, name: str, graph: Any, single: bool = False) -> str:

@@ -45,6 +45,8 @@ def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
             return Way(name, (numbers if name == "numpy" else machine).over(call, traced))
         except Unreadable as unreadable:
             return str(unreadable)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:  # a graph of a kind that nobody has met
+            return f"its graph cannot be read: {error}"
     try:
         concrete = graph.batched(call, traced, name)
     except Exception as error:  # TensorFlow could not make it: the loop is still there
@@ -68,10 +70,10 @@ def check(call: Call, traced: Traced, made: list[Any], rate: float) -> tuple[str
         began = time.perf_counter()
         try:
             result = call.fn(row)
+            want = leaves_of(call, result)
         except Exception as error:
             return f"element {i}: the loop raises {type(error).__name__}", rate
         fastest = min(fastest, time.perf_counter() - began)
-        want = leaves_of(call, result)
         if len(want) != len(made):
             return f"element {i}: the loop gives {len(want)} results, the gear {len(made)}", rate
         for one, column in zip(want, made, strict=True):
