@@ -51,11 +51,13 @@ ALLOWED_LAZY: dict[tuple[str, str], str] = {
     ("upshift.gears.frameworks", "upshift.gears.cuda.arrays"): "only for arrays on a GPU",
     ("upshift.gears.frameworks", "upshift.gears.jax.columns"): "only for arrays of JAX",
     ("upshift.gears.frameworks", "upshift.gears.cuda.branchless"): "only where the user names the gear",
+    ("upshift.gears.frameworks", "upshift.gears.cuda.driver"): "only where a GPU is asked for",
     ("upshift.gears.frameworks", "upshift.gears.cuda.function"): "only where the user names the gear",
     ("upshift.gears.frameworks", "upshift.gears.jax.gear"): "JAX takes a second to load",
     ("upshift.gears.frameworks", "upshift.gears.numba.branchless"): "Numba takes half a second to load",
     ("upshift.gears.frameworks", "upshift.gears.numba.call"): "Numba takes half a second to load",
     ("upshift.gears.frameworks", "upshift.gears.numba.function"): "Numba takes half a second to load",
+    ("upshift.gears.frameworks", "upshift.gears.numba.nests"): "Numba takes half a second to load",
     ("upshift.trace.capture", "*"): "runs the import statements of the user's function, as they stand",
     ("upshift.report.bench", "*"): "the benchmarks are a package of their own, in one of two places",
 }

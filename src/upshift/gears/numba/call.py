@@ -21,13 +21,14 @@ from ..calls import NUMBERS, PASSING, Argument, ArrayOf, Call, Fixed, Result, cl
 from ..express import binder_of
 from ..ran import NotCompiled
 from . import flags
+from .blocks import I64, leave, stand_in
 from .classes import Classes, Helpers, Items, Sort, Typed, sort_of_type
 from .guards import Guards, chosen
 from .kept import kept
 from .kernel import reason_of, type_of_capture
 from .origins import Origins
 from .pipeline import BUILD, Build, dispatcher_of, is_wide
-from .semantics import I64, leave, register_symbols, stand_in
+from .semantics import register_symbols
 from .unit import Unit, text_of, unit_of, where_of
 
 FORMAT = 2

@@ -14,8 +14,8 @@ from numba.core import ir, types
 
 from ..calls import NUMBERS, Result
 from ..ran import NotCompiled
+from .blocks import I64, leave, stand_in
 from .classes import MEANT, NUMPY, OPERATORS, SAME, Classes, Sort, base_of, combined
-from .semantics import I64, leave, stand_in
 
 
 def chosen(result: Any, sort: Sort, wanted: Result | None) -> Any:

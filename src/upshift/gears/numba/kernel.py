@@ -21,10 +21,11 @@ from ...columns.forms import LEAF, Form
 from ...columns.kinds import Kind, array_kind, kind_of, kind_of_dtype
 from ...trace.paths import Capture, Path
 from ..ran import NotCompiled
+from .blocks import Refused
 from .kept import kept
 from .pipeline import BUILD, Build, dispatcher_of, is_wide
 from .ranges import RELAXED
-from .semantics import Refused, register_symbols
+from .semantics import register_symbols
 from .unit import WIDE, Unit, text_of, unit_of, where_of
 
 

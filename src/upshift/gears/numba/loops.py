@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from .semantics import I64
+from .blocks import I64
 from .ufuncs import loop_of
 
 _POINTER = ir.IntType(8).as_pointer()

@@ -21,8 +21,9 @@ from numba.core.untyped_passes import InlineClosureLikes, TranslateByteCode
 
 from ...columns.kinds import kind_of
 from ..ran import NotCompiled
+from .blocks import is_bool, is_complex, is_float, is_int
 from .ranges import KnowRanges
-from .semantics import IN_PLACE, is_bool, is_complex, is_float, is_int
+from .semantics import IN_PLACE
 from .semantics import STAND_INS as OF_PYTHON
 from .ufuncs import UFUNCS
 from .unit import OUR_MODULES, Unit, where_of

@@ -21,7 +21,8 @@ from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.types import none
 
-from .semantics import I64, STAND_INS, UNCHECKED, is_int, leave, stand_in
+from .blocks import I64, is_int, leave, stand_in
+from .semantics import STAND_INS, UNCHECKED
 
 SMALL = 56
 """Bits, at least, of the ints that a turn of a loop may begin with."""

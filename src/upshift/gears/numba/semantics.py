@@ -7,127 +7,37 @@ raises is left to the plain function, so a stand-in may raise wherever it is not
 
 from __future__ import annotations
 
-import contextvars
 import ctypes
 import math
 import operator
-import platform
-from collections.abc import Callable
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, errors, types
+from numba.core import types
 from numba.extending import intrinsic
 
-I64, F64 = ir.IntType(64), ir.DoubleType()
-LEAST, MOST = -(2**63), 2**63 - 1
-WHOLE = 2**53
-"""Ints up to this are floats exactly."""
-
-
-class Refused(errors.TypingError):  # type: ignore[misc]
-    """What cannot be compiled with Python's meaning; the text is the reason."""
-
-    MARK = "upshift: "
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(self.MARK + reason)
-
-
-def is_int(t: Any) -> bool:
-    return isinstance(t, types.Integer)
-
-
-def is_bool(t: Any) -> bool:
-    return isinstance(t, types.Boolean)
-
-
-def is_float(t: Any) -> bool:
-    return isinstance(t, types.Float)
-
-
-def is_complex(t: Any) -> bool:
-    return isinstance(t, types.Complex)
-
-
-def is_number(t: Any) -> bool:
-    return isinstance(t, types.Number | types.Boolean)
-
-
-# ---- building blocks of generated code
-
-
-def leave(context: Any, builder: Any, odd: Any) -> None:
-    """Raise where `odd` holds: the plain function will say what is to be said."""
-    with builder.if_then(odd, likely=False):
-        context.call_conv.return_user_exc(builder, OverflowError, ("left to the plain function",))
-
-
-def not_finite(builder: Any, value: Any) -> Any:
-    """Whether a float is NaN or infinite."""
-    difference = builder.fsub(value, value)
-    return builder.fcmp_unordered("!=", difference, ir.Constant(value.type, 0.0))
-
-
-def is_nan(builder: Any, value: Any) -> Any:
-    return builder.fcmp_unordered("uno", value, value)
-
-
-def leave_domain(context: Any, builder: Any, made: Any, args: list[Any]) -> None:
-    """`math` raises where a result is infinite or NaN and no argument is; so do floats raised to a power."""
-    odd = not_finite(builder, made)
-    for arg in args:
-        odd = builder.and_(odd, builder.not_(is_nan(builder, arg)))
-    leave(context, builder, odd)
-
-
-def leave_large(context: Any, builder: Any, value: Any) -> None:
-    """An int that no float holds exactly is compared and divided by other rules than floats are."""
-    low = builder.icmp_signed("<", value, ir.Constant(I64, -WHOLE))
-    leave(context, builder, builder.or_(low, builder.icmp_signed(">", value, ir.Constant(I64, WHOLE))))
-
-
-def external(builder: Any, name: str, arity: int, args: Any) -> Any:
-    """A call of a C function by a name that LLVM knows nothing of, so that it is called as it is."""
-    fn = cgutils.get_or_insert_function(builder.module, ir.FunctionType(F64, [F64] * arity), name)
-    for attribute in ("nounwind", "readnone"):
-        fn.attributes.add(attribute)
-    return builder.call(fn, args)
-
-
-def stand_in(check: Callable[..., Any]) -> Any:
-    """An intrinsic from `check(typing context, *types)`, which gives a signature and how to generate code for it."""
-    return intrinsic(prefer_literal=False)(check)
-
-
-def plainly(typing: Any, fn: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
-    """What Numba itself makes of a call."""
-    fnty = typing.resolve_value_type(fn)
-    signature = fnty.get_call_type(typing, args, {})
-    if signature is None:
-        raise Refused(f"{fn.__name__} of {', '.join(map(str, args))} cannot be compiled")
-
-    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        made = context.get_function(fnty, signature)
-        cast_values = [
-            context.cast(builder, value, have, want)
-            for value, have, want in zip(values, sig.args, signature.args, strict=True)
-        ]
-        return made(builder, cast_values)
-
-    return signature.return_type(*args), generate
-
-
-def check_numbers(fn: Any, args: tuple[Any, ...]) -> None:
-    name = getattr(fn, "__name__", str(fn))
-    for arg in args:
-        if isinstance(arg, types.Array):
-            raise Refused(f"{name} of whole arrays is the numpy gear's")
-        if not is_number(arg):
-            raise Refused(f"{name} of {arg} is not compiled")
-
+from .blocks import (
+    F64,
+    I64,
+    LEAST,
+    Refused,
+    check_numbers,
+    external,
+    is_bool,
+    is_complex,
+    is_float,
+    is_int,
+    is_nan,
+    leave,
+    leave_domain,
+    leave_large,
+    not_finite,
+    plainly,
+    stand_in,
+)
+from .powers import power_of
 
 # ---- arithmetic
 
@@ -208,95 +118,6 @@ def floor_ints(remainder: bool) -> Any:
         return builder.select(off, builder.sub(quotient, ir.Constant(I64, 1)), quotient)
 
     return generate
-
-
-def power_of(typing: Any, a: Any, b: Any) -> Any:
-    """**: ints are multiplied with checks; floats are C's pow, as in Python and NumPy."""
-    check_numbers(operator.pow, (a, b))
-    if is_bool(a) or is_bool(b) or is_complex(a) or is_complex(b):
-        raise Refused("a power of booleans or complex numbers is not compiled")
-    if is_int(a) and is_int(b):
-        return types.int64(types.int64, types.int64), power_of_ints
-    return types.float64(types.float64, types.float64), power_of_floats
-
-
-def power_of_floats(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-    made = cgutils.alloca_once(builder, F64)
-    square, sure = _square(builder, values[0]) if BY_PRODUCT.get() else (values[0], ir.Constant(ir.IntType(1), 0))
-    two = builder.fcmp_ordered("==", values[1], ir.Constant(F64, 2.0))
-    with builder.if_else(builder.and_(two, sure)) as (product, power):
-        with product:
-            builder.store(square, made)
-        with power:
-            found = external(builder, "upshift_pow", 2, values)
-            leave_domain(context, builder, found, values)
-            builder.store(found, made)
-    return builder.load(made)
-
-
-def _square(builder: Any, x: Any) -> tuple[Any, Any]:
-    """x * x, and whether C's pow(x, 2) is sure to be the same.
-
-    pow is off by less than 0.54 of the distance between floats, 0.512 where the logarithm is small. So where the
-    product is off by less than 0.45, or 0.485, of it (its rest tells, exactly), pow can only round to the same float.
-    Where floats lie closer below than above, at powers of two, the product has to be exact.
-    """
-    product = builder.fmul(x, x)
-    rest = builder.fma(x, x, builder.fneg(product))
-    bits = builder.bitcast(product, I64)
-    binade = builder.bitcast(builder.and_(bits, ir.Constant(I64, 0x7FF << 52)), F64)
-    off = builder.call(builder.module.declare_intrinsic("llvm.fabs", [F64]), [rest])
-    medium = builder.and_(
-        builder.fcmp_ordered(">", product, ir.Constant(F64, 1.2e-7)),
-        builder.fcmp_ordered("<", product, ir.Constant(F64, 8e6)),
-    )
-    share = builder.select(medium, ir.Constant(F64, 0.485 * 2.0**-52), ir.Constant(F64, 0.45 * 2.0**-52))
-    near = builder.fcmp_ordered("<", off, builder.fmul(binade, share))
-    between = builder.fcmp_ordered("!=", product, binade)
-    near = builder.and_(near, builder.or_(between, builder.fcmp_ordered("==", rest, ir.Constant(F64, 0.0))))
-    for order, bound in ((">", 1e-270), ("<", 1e300)):
-        near = builder.and_(near, builder.fcmp_ordered(order, product, ir.Constant(F64, bound)))
-    return product, near
-
-
-def _knows_pow() -> bool:
-    """Whether C's pow is the one whose error is known, and a product's rest costs one instruction."""
-    name, version = platform.libc_ver()
-    known = name == "glibc" and tuple(map(int, version.split(".")[:2])) >= (2, 28)
-    return known and bool(llvm.get_host_cpu_features().get("fma") or platform.machine() in ("aarch64", "arm64"))
-
-
-_KNOWS_POW: bool = _knows_pow()
-BY_PRODUCT: contextvars.ContextVar[bool] = contextvars.ContextVar("by_product", default=_KNOWS_POW)
-"""Whether squares that are written as powers are made by a product, where that is sure to be the same."""
-
-
-def power_of_ints(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-    base, exponent = values
-    leave(context, builder, builder.icmp_signed("<", exponent, ir.Constant(I64, 0)))
-    made = cgutils.alloca_once_value(builder, ir.Constant(I64, 1))
-    square = cgutils.alloca_once_value(builder, base)
-    left = cgutils.alloca_once_value(builder, exponent)
-    head, body, end = (builder.append_basic_block(f"power.{name}") for name in ("head", "body", "end"))
-    builder.branch(head)
-    builder.position_at_end(head)
-    builder.cbranch(builder.icmp_signed(">", builder.load(left), ir.Constant(I64, 0)), body, end)
-    builder.position_at_end(body)
-    with builder.if_then(builder.trunc(builder.load(left), ir.IntType(1))):
-        _multiply_into(context, builder, made, square)
-    halved = builder.ashr(builder.load(left), ir.Constant(I64, 1))
-    builder.store(halved, left)
-    with builder.if_then(builder.icmp_signed(">", halved, ir.Constant(I64, 0))):
-        _multiply_into(context, builder, square, square)
-    builder.branch(head)
-    builder.position_at_end(end)
-    return builder.load(made)
-
-
-def _multiply_into(context: Any, builder: Any, target: Any, factor: Any) -> None:
-    pair = builder.smul_with_overflow(builder.load(target), builder.load(factor))
-    leave(context, builder, builder.extract_value(pair, 1))
-    builder.store(builder.extract_value(pair, 0), target)
 
 
 def shift(fn: Any) -> Any:

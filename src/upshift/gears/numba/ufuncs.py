@@ -14,7 +14,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from .semantics import F64, I64, Refused, check_numbers, is_bool, is_complex, is_int, leave_domain, stand_in
+from .blocks import F64, I64, Refused, check_numbers, is_bool, is_complex, is_int, leave_domain, stand_in
 
 DOUBLE, LONG = np.dtype(np.float64).num, np.dtype(np.int64).num
 

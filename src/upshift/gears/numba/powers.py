@@ -1,0 +1,103 @@
+"""`**` in; powers with Python's very bits out: ints by products that are checked, floats by C's pow."""
+
+from __future__ import annotations
+
+import contextvars
+import operator
+import platform
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba.core import cgutils, types
+
+from .blocks import F64, I64, Refused, check_numbers, external, is_bool, is_complex, is_int, leave, leave_domain
+
+
+def power_of(typing: Any, a: Any, b: Any) -> Any:
+    """**: ints are multiplied with checks; floats are C's pow, as in Python and NumPy."""
+    check_numbers(operator.pow, (a, b))
+    if is_bool(a) or is_bool(b) or is_complex(a) or is_complex(b):
+        raise Refused("a power of booleans or complex numbers is not compiled")
+    if is_int(a) and is_int(b):
+        return types.int64(types.int64, types.int64), power_of_ints
+    return types.float64(types.float64, types.float64), power_of_floats
+
+
+def power_of_floats(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+    made = cgutils.alloca_once(builder, F64)
+    square, sure = _square(builder, values[0]) if BY_PRODUCT.get() else (values[0], ir.Constant(ir.IntType(1), 0))
+    two = builder.fcmp_ordered("==", values[1], ir.Constant(F64, 2.0))
+    with builder.if_else(builder.and_(two, sure)) as (product, power):
+        with product:
+            builder.store(square, made)
+        with power:
+            found = external(builder, "upshift_pow", 2, values)
+            leave_domain(context, builder, found, values)
+            builder.store(found, made)
+    return builder.load(made)
+
+
+def _square(builder: Any, x: Any) -> tuple[Any, Any]:
+    """x * x, and whether C's pow(x, 2) is sure to be the same.
+
+    pow is off by less than 0.54 of the distance between floats, 0.512 where the logarithm is small. So where the
+    product is off by less than 0.45, or 0.485, of it (its rest tells, exactly), pow can only round to the same float.
+    Where floats lie closer below than above, at powers of two, the product has to be exact.
+    """
+    product = builder.fmul(x, x)
+    rest = builder.fma(x, x, builder.fneg(product))
+    bits = builder.bitcast(product, I64)
+    binade = builder.bitcast(builder.and_(bits, ir.Constant(I64, 0x7FF << 52)), F64)
+    off = builder.call(builder.module.declare_intrinsic("llvm.fabs", [F64]), [rest])
+    medium = builder.and_(
+        builder.fcmp_ordered(">", product, ir.Constant(F64, 1.2e-7)),
+        builder.fcmp_ordered("<", product, ir.Constant(F64, 8e6)),
+    )
+    share = builder.select(medium, ir.Constant(F64, 0.485 * 2.0**-52), ir.Constant(F64, 0.45 * 2.0**-52))
+    near = builder.fcmp_ordered("<", off, builder.fmul(binade, share))
+    between = builder.fcmp_ordered("!=", product, binade)
+    near = builder.and_(near, builder.or_(between, builder.fcmp_ordered("==", rest, ir.Constant(F64, 0.0))))
+    for order, bound in ((">", 1e-270), ("<", 1e300)):
+        near = builder.and_(near, builder.fcmp_ordered(order, product, ir.Constant(F64, bound)))
+    return product, near
+
+
+def _knows_pow() -> bool:
+    """Whether C's pow is the one whose error is known, and a product's rest costs one instruction."""
+    name, version = platform.libc_ver()
+    known = name == "glibc" and tuple(map(int, version.split(".")[:2])) >= (2, 28)
+    return known and bool(llvm.get_host_cpu_features().get("fma") or platform.machine() in ("aarch64", "arm64"))
+
+
+_KNOWS_POW: bool = _knows_pow()
+BY_PRODUCT: contextvars.ContextVar[bool] = contextvars.ContextVar("by_product", default=_KNOWS_POW)
+"""Whether squares that are written as powers are made by a product, where that is sure to be the same."""
+
+
+def power_of_ints(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+    base, exponent = values
+    leave(context, builder, builder.icmp_signed("<", exponent, ir.Constant(I64, 0)))
+    made = cgutils.alloca_once_value(builder, ir.Constant(I64, 1))
+    square = cgutils.alloca_once_value(builder, base)
+    left = cgutils.alloca_once_value(builder, exponent)
+    head, body, end = (builder.append_basic_block(f"power.{name}") for name in ("head", "body", "end"))
+    builder.branch(head)
+    builder.position_at_end(head)
+    builder.cbranch(builder.icmp_signed(">", builder.load(left), ir.Constant(I64, 0)), body, end)
+    builder.position_at_end(body)
+    with builder.if_then(builder.trunc(builder.load(left), ir.IntType(1))):
+        _multiply_into(context, builder, made, square)
+    halved = builder.ashr(builder.load(left), ir.Constant(I64, 1))
+    builder.store(halved, left)
+    with builder.if_then(builder.icmp_signed(">", halved, ir.Constant(I64, 0))):
+        _multiply_into(context, builder, square, square)
+    builder.branch(head)
+    builder.position_at_end(end)
+    return builder.load(made)
+
+
+def _multiply_into(context: Any, builder: Any, target: Any, factor: Any) -> None:
+    pair = builder.smul_with_overflow(builder.load(target), builder.load(factor))
+    leave(context, builder, builder.extract_value(pair, 1))
+    builder.store(builder.extract_value(pair, 0), target)
