@@ -455,7 +455,7 @@ def test_where_few_paths_were_traced_the_function_itself_is_compiled():
 
 
 def test_a_few_lanes_that_are_left_are_filled_in():
-    """A difference of nearly equal numbers may be too far off: the plain function's, without a walk through the plan."""
+    """A difference of nearly equal numbers may be too far off: the plain function's, without another plan."""
 
     def f(x):
         return math.sin(x) + math.cos(x) * math.exp(x) if x < 3.0 else 1.0 / (x - 4.0)
