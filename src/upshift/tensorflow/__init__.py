@@ -1,5 +1,6 @@
 """`import upshift.tensorflow as ut`: TensorFlow's words for mapping, with the loop's results, in the fastest gear."""
 
+from ..function import function
 from .datasets import map, map_dataset
 from .explain import explain
 from .layer import MapLayer
@@ -12,6 +13,7 @@ from .value import NotNative
 __all__ = [
     "MapLayer",
     "explain",
+    "function",
     "map_fn",
     "vectorized_map",
     "map_dataset",
