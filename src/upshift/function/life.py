@@ -45,6 +45,8 @@ OFTEN = 16
 """Calls that machine code may leave to the plain function within some looks."""
 LONG = 1e-3
 """Seconds of a plain call from which on machine code lets other threads run."""
+CHECK = 20e-6
+"""Seconds that a comparison costs besides the plain call."""
 CHECKED_SHARE = 0.01
 """Of the time in machine code, what later comparisons with the plain function may cost."""
 
@@ -313,7 +315,7 @@ class Life:
         if lot not in self.fast and (len(self.fast) < MOST_FAST or self.looks - self.installed > MOST_FAST):
             self._use(lot)
         lot.left = max(lot.left - (FAST_PAUSE + 1) // 4, 0)
-        if lot.since_check * CHECKED_SHARE > lot.per_call:
+        if lot.since_check * CHECKED_SHARE > lot.per_call + CHECK:
             return self._tried(lot, values, args, keywords)
         assert lot.straight is not None
         began = time.perf_counter()
