@@ -109,7 +109,7 @@ def show(out: Any = None) -> None:
     """Print the table, and an explanation of one row."""
     write = (out or sys.stdout).write
     write("Six functions of one element, mapped. Times of the plain loop, and how many times faster each gear is.\n\n")
-    write(f"{'function':<16}{'elements':>9}{'loop':>11}" + "".join(f"{g:>9}" for g in GEARS[1:]) + f"{'up.map':>9}\n")
+    write(f"{'function':<16}{'elements':>9}{'loop':>12}" + "".join(f"{g:>9}" for g in GEARS[1:]) + f"{'up.map':>9}\n")
     for n in SIZES:
         for f, columns in cases(n):
             loop = best_time(lambda f=f, c=columns: up_map(f, *c, gear="loop"), 0.04)  # type: ignore[misc]
@@ -118,7 +118,7 @@ def show(out: Any = None) -> None:
                 up_map(f, *columns)
             chosen = best_time(lambda f=f, c=columns: up_map(f, *c), 0.04)  # type: ignore[misc]
             cells = [f"{loop / seconds:.1f}x" if seconds else "-" for seconds in (*forced, chosen)]
-            write(f"{f.__name__:<16}{n:>9,}{loop * 1e3:>8.3f} ms" + "".join(f"{cell:>9}" for cell in cells) + "\n")
+            write(f"{f.__name__:<16}{n:>9,}{loop * 1e3:>9.3f} ms" + "".join(f"{cell:>9}" for cell in cells) + "\n")
         write("\n")
     f, columns = cases(SIZES[-1])[0]
     write(f"up.explain({f.__name__}, prices):\n\n{explain(f, *columns)}\n")

@@ -118,7 +118,11 @@ def is_near_numpy(kinds: Sequence[Kind], bound: Sequence[Capture], unit: Unit) -
         return True
     if any(taken.mode == "array" or not taken.expected.python for taken in bound):
         return True
-    return any(taken.expected is np or isinstance(taken.expected, np.ufunc) for taken in unit.built_in)
+    return any(_is_numpys(taken.expected) for taken in unit.built_in)
+
+
+def _is_numpys(thing: Any) -> bool:
+    return thing is np or isinstance(thing, np.ufunc) or str(getattr(thing, "__module__", "")).startswith("numpy")
 
 
 def _attempt(made: Any) -> Any:
