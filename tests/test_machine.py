@@ -493,3 +493,22 @@ def test_a_lane_that_raises_is_named_though_the_rest_is_machine_code():
     with pytest.raises(ValueError, match="too large") as caught:
         up.map(f, xs)
     assert caught.value.upshift_element == 1234
+
+
+def test_machine_code_that_refuses_every_time_ends_in_the_loop(monkeypatch):
+    """It is ready, and expected to be best, and refuses all the same: as where an int and a float were mixed up."""
+    from upshift.errors import Refusal
+    from upshift.plan import shift
+    from upshift.plan.machine import Machines
+
+    asked = []
+    monkeypatch.setattr(Machines, "is_ready", lambda self, job: True)
+    monkeypatch.setattr(shift, "run_machine", lambda *args: asked.append(1) or Refusal("numba", "not now"))
+
+    def f(x):
+        return x + 1.0 if x < 2000 else "many"
+
+    numbers = list(range(4000))
+    assert up.map(f, numbers) == [f(x) for x in numbers]
+    assert up.map(f, numbers) == [f(x) for x in numbers]
+    assert 0 < len(asked) < 10

@@ -141,6 +141,8 @@ class Climb:
         self.done = 0
         self.shifted = False
         """Whether some rows were done in a higher gear."""
+        self.compiles = on_error == "raise"
+        """Whether machine code may be tried: not after it has refused some rows of this call."""
         self.looped: list[Looped] = []
         self.pieces: list[Placed] = []
 
@@ -213,13 +215,12 @@ class Climb:
             may_batch, lower = batched <= lower, min(batched, lower)
         elif may_batch:
             may_batch = costs.worth_tracing(left, known)
-        if self.on_error == "raise" and known.machines.is_ready(self.job):
+        if self.compiles and known.machines.is_ready(self.job):
             best = machine_is_best(left, known, known.setup if may_batch else None)
             return "numba" if best else "numpy" if may_batch else None
         if may_batch and not costs.batched.seen:
             return "numpy"  # a trace is cheap, and tells how fast a batch is
-        compiles = self.on_error == "raise" and lower > WORTH_A_THOUGHT
-        if compiles and _compiling_pays(self.job, left, known, lower):
+        if self.compiles and lower > WORTH_A_THOUGHT and _compiling_pays(self.job, left, known, lower):
             return "numba"
         return "numpy" if may_batch else None
 
@@ -280,6 +281,7 @@ class Climb:
         began, before = time.perf_counter(), known.machines.seconds
         made = _machine_code(part, known)
         if isinstance(made, Refusal):
+            self.compiles = False
             return
         if not made.invested:  # the first run of new machine code is not like the next
             costs.machine.add(part.n, time.perf_counter() - began - (known.machines.seconds - before))
