@@ -86,6 +86,8 @@ FUNCTIONS: list[tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = [
     (by_columns, ((9, 5),)),
     (clipped, ((5,),)),
     (flipped, ((8,),)),
+    (lambda x: x[::-1][::-1] + x[1::2][::-1][1], ((9,),)),
+    (lambda x: x[::-1, 1:][:, ::-2] * x[0, 0], ((4, 7),)),
     (several, ((4, 5), (4, 5))),
     (variance, ((3, 17),)),
     (lambda x: x * SHIFT + SCALE, ((4, 5),)),

@@ -133,7 +133,7 @@ def _index(w: Writer, step: Step, args: tuple[Any, ...], keywords: dict[str, Any
             else:
                 start, by = way
                 j = index[where[axis]]
-                found.append(f"{start} + {j}" if by == 1 and start else j if by == 1 else f"{start} + {by} * {j}")
+                found.append(f"{start} + {j}" if by == 1 and start else j if by == 1 else f"{start} + {by} * ({j})")
         return value.at(tuple(found))
 
     made = Value(tuple(shape), value.dtype, seen, None, None, value.in_order and _steps_up(ways), value.exact)
