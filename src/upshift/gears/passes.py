@@ -1,0 +1,66 @@
+"""What one pass of a tree over lanes knows and comes to: shared by all of its chunks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..columns.inputs import Lanes
+from ..columns.kinds import Column
+from ..trace import Tree
+from .draws import Drawn
+from .program import Care
+from .store import Store
+
+
+class TooBlurred(Exception):
+    """Too many lanes are too close to call: the values that decide have to be exact."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """What the loop would cost, which decides what is worth tracing, and how long tracing may take."""
+
+    per_element: float
+    allowance: float
+
+    def spend(self, seconds: float) -> None:
+        self.allowance -= seconds
+
+
+class Pass:
+    """What all chunks of one pass over lanes share: the tree that they walk, and what they have come to."""
+
+    def __init__(
+        self,
+        tree: Tree,
+        f: Callable[..., Any],
+        shared: dict[str, Any],
+        lanes: Lanes,
+        captured: dict[int, Any],
+        row: Callable[[int], tuple[Any, ...]],
+        pace: Pace,
+        care: Care,
+        rebind: Callable[[], dict[int, Any]],
+    ) -> None:
+        self.tree, self.f, self.shared, self.lanes, self.captured = tree, f, shared, lanes, captured
+        self.row, self.pace, self.care, self.rebind = row, pace, care, rebind
+        self.n = len(lanes.columns[0])
+        self.store = Store(self.n)
+        self.left: list[Column] = []
+        self.deferred: list[Column] = []
+        self.warned: dict[int, list[int]] = {}
+        self.grown: list[int] = []
+        self.suspects: list[int] = []
+        self.drawn: Drawn | None = None
+        self.strict = "raise" in np.geterr().values() or any(entry[0] == "error" for entry in warnings.filters)
+
+    def draw(self) -> Drawn:
+        """The random numbers of all lanes, drawn when they are first needed."""
+        if self.drawn is None:
+            self.drawn = Drawn(self.tree.draws, self.f, self.shared, self.captured, self.n)
+        return self.drawn
