@@ -16,6 +16,7 @@ import pytest
 
 import upshift as up
 from law import check
+from upshift.errors import Refusal
 from upshift.plan.machine import SPOT_CHECK, Swift
 from upshift.plan.memory import MEMORY
 
@@ -373,67 +374,67 @@ def test_where_most_ints_are_large_every_sum_is_checked():
 # ---- a GPU
 
 
-def test_a_gpu_is_tried_when_it_would_have_paid(monkeypatch):
-    """Where there is none, a second kernel for this machine stands in for it."""
+@pytest.fixture
+def asked(monkeypatch):
+    """The gears that were asked to prepare, on a machine that seems to have a GPU, which costs nothing to try."""
     from upshift.plan import choice, machine
 
-    ordinary, asked = machine.prepare, []
+    class Gears(list):
+        takes = True
+        """Whether the GPU takes functions."""
+
+    ordinary, gears = machine.prepare, Gears()
 
     def prepare(gear, *args):
-        asked.append(gear)
-        return ordinary("numba", *args)
+        gears.append(gear)
+        return ordinary("numba", *args) if gear == "numba" or gears.takes else Refusal(gear, "no")
 
     monkeypatch.setattr(machine, "prepare", prepare)
     monkeypatch.setattr(choice, "why_no_gpu", lambda: "")
     monkeypatch.setattr(choice, "COMPILE", 0.0)
+    return gears
 
-    def f(x):
-        total = 0.0
-        for i in range(60):
-            if total < x:
-                total += math.sin(total) + 1.0
-        return total
 
-    xs = np.linspace(0.0, 100.0, 3000)
-    want = np.array([f(x) for x in xs])
+def climbing(x):
+    total = 0.0
+    for _ in range(60):
+        if total < x:
+            total += math.sin(total) + 1.0
+    return total
+
+
+def falling(x):
+    total = 0.0
+    for _ in range(60):
+        if total < x:
+            total += math.cos(total) + 1.5
+    return total
+
+
+HEIGHTS = np.linspace(0.0, 100.0, 3000)
+
+
+def test_a_gpu_is_tried_when_it_would_have_paid(asked):
+    """Where there is none, a second kernel for this machine stands in for it."""
+    want = np.array([climbing(x) for x in HEIGHTS])
     for _ in range(200):
-        assert np.array_equal(up.map(f, xs), want)
+        assert np.array_equal(up.map(climbing, HEIGHTS), want)
         if "cuda" in asked:
             break
     assert "cuda" in asked
-    known = MEMORY.known[next(k for k, v in MEMORY.known.items() if f.__code__ in v.anchors)]
+    known = MEMORY.known[next(k for k, v in MEMORY.known.items() if climbing.__code__ in v.anchors)]
     assert known.on_gpu is not None
     for _ in range(30):
-        assert np.array_equal(up.map(f, xs), want)
+        assert np.array_equal(up.map(climbing, HEIGHTS), want)
     assert known.on_gpu.calls
-    assert "cuda" in up.explain(f, xs).seconds
+    assert "cuda" in up.explain(climbing, HEIGHTS).seconds
 
 
-def test_a_gpu_that_refuses_is_not_asked_again(monkeypatch):
-    from upshift.errors import Refusal
-    from upshift.plan import choice, machine
-
-    ordinary, asked = machine.prepare, []
-
-    def prepare(gear, *args):
-        asked.append(gear)
-        return ordinary(gear, *args) if gear == "numba" else Refusal(gear, "no")
-
-    monkeypatch.setattr(machine, "prepare", prepare)
-    monkeypatch.setattr(choice, "why_no_gpu", lambda: "")
-    monkeypatch.setattr(choice, "COMPILE", 0.0)
-
-    def f(x):
-        total = 0.0
-        for i in range(60):
-            if total < x:
-                total += math.cos(total) + 1.5
-        return total
-
-    xs = np.linspace(0.0, 100.0, 3000)
-    want = np.array([f(x) for x in xs])
+def test_a_gpu_that_refuses_is_not_asked_again(asked):
+    asked.takes = False
+    want = np.array([falling(x) for x in HEIGHTS])
     for _ in range(250):
-        assert np.array_equal(up.map(f, xs), want)
+        assert np.array_equal(up.map(falling, HEIGHTS), want)
     assert asked.count("cuda") <= 2  # what was traced, and the function itself
 
 
@@ -497,7 +498,6 @@ def test_a_lane_that_raises_is_named_though_the_rest_is_machine_code():
 
 def test_machine_code_that_refuses_every_time_ends_in_the_loop(monkeypatch):
     """It is ready, and expected to be best, and refuses all the same: as where an int and a float were mixed up."""
-    from upshift.errors import Refusal
     from upshift.plan import shift
     from upshift.plan.machine import Machines
 
