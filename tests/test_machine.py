@@ -140,8 +140,9 @@ def test_variables_that_may_be_unset_are_refused():
     assert "before it is set" in refusal(f, [1.0, 2.0])
 
 
-def test_narrow_numbers_are_refused():
-    assert "promotes" in refusal(lambda x: x * 2.0, np.arange(3, dtype=np.float32))
+def test_halves_and_ints_above_64_bits_are_refused():
+    assert "promotes" in refusal(lambda x: x * 2.0, np.arange(3, dtype=np.float16))
+    assert "promotes" in refusal(lambda x: x * 2, np.arange(3, dtype=np.uint64))
 
 
 # ---- classes of results

@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba.core import cgutils, errors, types
 from numba.extending import intrinsic
 
-I64, F64 = ir.IntType(64), ir.DoubleType()
+I64, F64, F32 = ir.IntType(64), ir.DoubleType(), ir.FloatType()
 LEAST, MOST = -(2**63), 2**63 - 1
 WHOLE = 2**53
 """Ints up to this are floats exactly."""
@@ -74,9 +74,9 @@ def leave_large(context: Any, builder: Any, value: Any) -> None:
     leave(context, builder, builder.or_(low, builder.icmp_signed(">", value, ir.Constant(I64, WHOLE))))
 
 
-def external(builder: Any, name: str, arity: int, args: Any) -> Any:
+def external(builder: Any, name: str, arity: int, args: Any, kind: Any = F64) -> Any:
     """A call of a C function by a name that LLVM knows nothing of, so that it is called as it is."""
-    fn = cgutils.get_or_insert_function(builder.module, ir.FunctionType(F64, [F64] * arity), name)
+    fn = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * arity), name)
     for attribute in ("nounwind", "readnone"):
         fn.attributes.add(attribute)
     return builder.call(fn, args)

@@ -22,12 +22,13 @@ from ..express import binder_of
 from ..ran import NotCompiled
 from . import flags
 from .blocks import I64, leave, stand_in
+from .build import BUILD, Build
 from .classes import Classes, Helpers, Items, Sort, Typed, sort_of_type
 from .guards import Guards, chosen
 from .kept import kept
 from .kernel import reason_of, type_of_capture
 from .origins import Origins
-from .pipeline import BUILD, Build, dispatcher_of, is_wide
+from .pipeline import dispatcher_of, is_wide
 from .semantics import register_symbols
 from .unit import Unit, text_of, unit_of, where_of
 

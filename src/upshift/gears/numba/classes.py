@@ -16,7 +16,9 @@ from numba.core import ir, types
 
 from ..calls import NUMBERS
 from ..ran import NotCompiled
+from .narrow import ITEM_OF, is_narrow
 from .pipeline import OF_NUMPY, STAND_INS
+from .semantics import SOFT, STRONG
 
 Codes = frozenset[int]
 """Classes that a number may be of: positions in NUMBERS."""
@@ -34,7 +36,7 @@ Sort = Any
 BOOL, INT, FLOAT, COMPLEX = range(4)
 NUMPY = 4
 """What a NumPy class's code is above that of Python's."""
-MEANT = {id(stand_in): fn for fn, stand_in in STAND_INS.items()}
+MEANT = {id(stand_in): fn for known in (STAND_INS, STRONG, SOFT) for fn, stand_in in known.items()}
 _COMPARISONS = frozenset((operator.lt, operator.le, operator.eq, operator.ne, operator.ge, operator.gt))
 SAME = frozenset((operator.neg, operator.pos, operator.invert, abs))
 OPERATORS = frozenset((operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
@@ -64,7 +66,15 @@ def sort_of_type(t: Any) -> Sort:
     if isinstance(t, types.Omitted):
         return frozenset((NUMBERS.index(type(t.value)),)) if type(t.value) in NUMBERS else None
     base = base_of(t)
-    return None if base is None else frozenset((base, base + NUMPY))
+    if base is None:
+        return None
+    return frozenset((base + NUMPY,)) if is_narrow(t) else frozenset((base, base + NUMPY))
+
+
+def sort_of_argument(t: Any, python: bool) -> Sort:
+    """What an argument is whose class is known to be Python's, or NumPy's."""
+    sort = sort_of_type(t)
+    return frozenset(code for code in sort if (code < NUMPY) is python) if isinstance(sort, frozenset) else sort
 
 
 def join(a: Sort, b: Sort) -> Sort:
@@ -241,6 +251,8 @@ class Classes:
         if name.startswith(OF_NUMPY) and base is not None:
             return frozenset((base + NUMPY,))
         meant = MEANT.get(id(fn), fn)
+        if fn is ITEM_OF:
+            return args[1]
         if meant in OPERATORS:
             return self._sort_of_operator(meant, value, args)
         if meant in SAME and isinstance(args[0], frozenset):
@@ -259,7 +271,7 @@ class Classes:
         return sort_of_type(t)
 
     def _sort_of_operator(self, fn: Any, value: Any, args: list[Any]) -> Sort:
-        a, b = args
+        a, b = args[:2]
         if not isinstance(a, frozenset) or not isinstance(b, frozenset):
             return None
         if fn not in _COMPARISONS and fn is not operator.truediv:

@@ -21,12 +21,16 @@ from ...columns.forms import LEAF, Form
 from ...columns.kinds import Kind, array_kind, kind_of, kind_of_dtype
 from ...trace.paths import Capture, Path
 from ..ran import NotCompiled
+from .beside import Watch
 from .blocks import Refused
+from .build import BUILD, Again, Build
+from .classes import sort_of_argument
 from .kept import kept
-from .pipeline import BUILD, Build, dispatcher_of, is_wide
+from .narrow import is_narrow
+from .pipeline import dispatcher_of, is_wide
 from .ranges import RELAXED
 from .semantics import register_symbols
-from .unit import WIDE, Unit, text_of, unit_of, where_of
+from .unit import NARROW, WIDE, Unit, text_of, unit_of, where_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +51,9 @@ class Kernel:
     """Whether lanes are left whose ints are not small."""
 
 
-def type_of(kind: Kind, readonly: bool = True) -> Any:
+def type_of(kind: Kind, readonly: bool = True, narrow: bool = False) -> Any:
     """The type of an element, or of a captured value."""
-    if kind.dtype not in WIDE:
+    if kind.dtype not in WIDE and not (narrow and kind.dtype in NARROW):
         raise NotCompiled("numba", f"its elements are of {kind.name}, which Numba promotes by rules of its own")
     number = from_dtype(kind.dtype)
     return number if kind.shape is None else types.Array(number, len(kind.shape), "A", readonly=readonly)
@@ -65,7 +69,7 @@ def compile_kernel(
     `relaxed`: ints in loops may go unchecked where those that a turn begins with are small; else the lane is left.
     """
     unit = unit_of(f)
-    build = Build({})
+    build = Build({}, narrow=True)
     token, looked_at = BUILD.set(build), RELAXED.set([] if relaxed else None)
     try:
         with warnings.catch_warnings():
@@ -86,12 +90,15 @@ def _compile(
     register_symbols()
     found = (*defaults_of(unit, len(kinds), shared), *unit.extra.values())
     bound = tuple(replace(capture, id=-i) for i, capture in enumerate(found, start=1))
-    arguments = (*(type_of(kind, not writes) for kind in kinds), *map(type_of_capture, bound))
+    arguments = (
+        *(type_of(kind, not writes, narrow=True) for kind in kinds),
+        *(type_of_capture(capture, narrow=True) for capture in bound),
+    )
+    classes = [kind.python for kind in kinds] + [c.mode != "array" and c.expected.python for c in bound]
+    given = [sort_of_argument(t, python) for t, python in zip(arguments, classes, strict=True)]
 
     def make() -> tuple[Any, Any]:
-        dispatcher = dispatcher_of(unit, build)
-        dispatcher.compile(arguments)
-        made = dispatcher.overloads[arguments]
+        made = _settled(unit, build, arguments, given)
         form, results = form_of(made.signature.return_type, unit)
         outs = kinds_of(results, shapes, unit)
         space = {"__name__": __name__, "attempt": _attempt(made)}
@@ -101,10 +108,35 @@ def _compile(
         besides = form, [(k.dtype.str, k.shape) for k in outs], build.mixed, bool(RELAXED.get())
         return kernel.overloads[signature.args], besides
 
-    text = f"{text_of(unit)}\n{arguments}\n{[capture.path for capture in bound]}\n{shapes}\n{writes}"
+    text = f"{text_of(unit)}\n{arguments}\n{classes}\n{[capture.path for capture in bound]}\n{shapes}\n{writes}"
     run, (form, outs, mixed, relaxed) = kept(f"{text}\n{RELAXED.get() is not None}", make)
     made = tuple(_kind_of(np.dtype(dtype), shape) for dtype, shape in outs)
     return Kernel(unit, bound, run, form, made, mixed, is_near_numpy(kinds, bound, unit), relaxed)
+
+
+def _settled(unit: Unit, build: Build, arguments: tuple[Any, ...], given: list[Any]) -> Any:
+    """The function as Numba compiles it, over again as long as something is learnt about its types."""
+    while True:
+        build.units.clear()
+        build.dispatchers.clear()
+        build.watch = Watch(unit, given, build).look
+        try:
+            dispatcher = dispatcher_of(unit, build)
+            dispatcher.compile(arguments)
+            return dispatcher.overloads[arguments]
+        except Exception as error:  # Numba's own hold the one that counts
+            if not any(isinstance(cause, Again) for cause in _causes(error)):
+                raise
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """An error, and all that it came from."""
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        chain.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return chain
 
 
 def _kind_of(dtype: np.dtype[Any], shape: tuple[int, ...] | None) -> Kind:
@@ -191,14 +223,15 @@ def _signature(kinds: Sequence[Kind], outs: list[Kind], bound: Sequence[Capture]
     columns = [column(kind, True) for kind in kinds]
     results = [column(kind, False) for kind in outs]
     left = types.Array(types.boolean, 1, "C")
-    return types.int64(types.int64, types.int64, left, *columns, *results, *map(type_of_capture, bound))
+    captured = [type_of_capture(capture, narrow=True) for capture in bound]
+    return types.int64(types.int64, types.int64, left, *columns, *results, *captured)
 
 
-def type_of_capture(taken: Capture) -> Any:
-    if taken.mode == "array":
-        dtype, ndim = taken.expected
-        return types.Array(from_dtype(dtype), ndim, "A", readonly=True)
-    return type_of(taken.expected)
+def type_of_capture(taken: Capture, narrow: bool = False) -> Any:
+    if taken.mode != "array":
+        return type_of(taken.expected, narrow=narrow)
+    dtype, ndim = taken.expected
+    return types.Array(type_of(_kind_of(dtype, None), narrow=narrow), ndim, "A", readonly=True)
 
 
 def defaults_of(unit: Unit, columns: int, shared: dict[str, Any]) -> list[Capture]:
@@ -226,9 +259,9 @@ def defaults_of(unit: Unit, columns: int, shared: dict[str, Any]) -> list[Captur
 
 def _taken(value: Any, path: Path, name: str, f: Any) -> Capture:
     kind = kind_of(value)
-    if kind is not None and kind.dtype in WIDE:
+    if kind is not None and kind.dtype in WIDE | NARROW:
         return Capture(path, "input", kind)
-    if type(value) is np.ndarray and value.dtype in WIDE:
+    if type(value) is np.ndarray and value.dtype in WIDE | NARROW:
         return Capture(path, "array", (value.dtype, value.ndim))
     raise NotCompiled("numba", f"its argument {name} is a {type(value).__name__}", where_of(f), "use 64-bit numbers")
 
@@ -239,7 +272,7 @@ def form_of(result: Any, unit: Unit) -> tuple[Form, list[Any]]:
         parts = [form_of(part, unit) for part in result]
         form = Form(tuple, tuple(range(len(parts))), tuple(part[0] for part in parts))
         return form, [leaf for part in parts for leaf in part[1]]
-    if isinstance(result, types.Array) or is_wide(result):
+    if isinstance(result, types.Array) or is_wide(result) or is_narrow(result):
         return LEAF, [types.unliteral(result)]
     raise NotCompiled("numba", f"returns a {result}", where_of(unit.f))
 
@@ -263,13 +296,10 @@ def _dtype_of(number: Any) -> np.dtype[Any]:
 
 def reason_of(error: BaseException, unit: Unit) -> tuple[str, str]:
     """One sentence of what Numba says, and the place in the user's code."""
-    chain: list[BaseException] = []
-    cause: BaseException | None = error
-    while cause is not None and cause not in chain:
+    chain = _causes(error)
+    for cause in chain:
         if isinstance(cause, NotCompiled):
             return cause.refusal.reason, cause.refusal.where
-        chain.append(cause)
-        cause = cause.__cause__ or cause.__context__
     text = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(map(str, chain)))
     lines = re.findall(r'File "[^"]*?([^"/\\]+)", line (\d+)', text)
     own = unit.f.__code__.co_filename.replace("\\", "/").rsplit("/", 1)[-1]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextvars
 import inspect
 import math
 import operator
 import types as pytypes
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,36 +19,25 @@ from numba.core.untyped_passes import InlineClosureLikes, TranslateByteCode
 from ...columns.kinds import kind_of
 from ..ran import NotCompiled
 from .blocks import is_bool, is_complex, is_float, is_int
+from .build import BUILD, Build
+from .narrow import CASTS, ITEM_OF, is_narrow
 from .ranges import KnowRanges
-from .semantics import IN_PLACE
+from .semantics import IN_PLACE, STRONG
 from .semantics import STAND_INS as OF_PYTHON
-from .ufuncs import UFUNCS
+from .soft import Soften
+from .ufuncs import STRONG_UFUNCS, UFUNCS
 from .unit import OUR_MODULES, Unit, where_of
 
 STAND_INS = {**UFUNCS, **OF_PYTHON}
 ALLOWED = frozenset((divmod, range, len, slice, enumerate, zip, reversed, np.zeros, np.ones, np.empty))
 """Functions that Numba compiles with Python's meaning as they are."""
+CLASSES = {**CASTS, np.float64: STAND_INS[float], np.int64: STAND_INS[int]}
+"""NumPy's classes of numbers, which are called, and given as what an array is of."""
 ATTRIBUTES = frozenset(("shape", "ndim", "size", "real", "imag", "append", "copy"))
 OF_NUMPY = "numpy."
 """What the names of functions begin with that give NumPy's numbers, whatever they are given."""
+_STRONGER = {STAND_INS[fn]: strong for fn, strong in STRONG.items()}
 ARITHMETIC = {**{fn: fn for fn in STAND_INS}, **IN_PLACE}
-
-
-@dataclass(slots=True)
-class Build:
-    """What one compilation knows, and what it finds out."""
-
-    units: dict[Any, Unit]
-    dispatchers: dict[int, Any] = field(default_factory=dict)
-    mixed: bool = False
-    """Whether a result may be an int for one element and a float for another, which machine code stores alike."""
-    watch: Callable[[Any], None] | None = None
-    """Looks at every function once its types are known."""
-    fixed: dict[str, Any] = field(default_factory=dict)
-    """Values that are built in for arguments of the first function."""
-
-
-BUILD: contextvars.ContextVar[Build] = contextvars.ContextVar("build")
 
 
 def dispatcher_of(unit: Unit, build: Build) -> Any:
@@ -146,7 +132,8 @@ class Pipeline(CompilerBase):  # type: ignore[misc]
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(TakeArguments, TranslateByteCode)
         passes.add_pass_after(Mean, InlineClosureLikes)
-        passes.add_pass_after(KnowRanges, Mean)
+        passes.add_pass_after(Soften, Mean)
+        passes.add_pass_after(KnowRanges, Soften)
         passes.add_pass_after(LookAtTypes, NopythonTypeInference)
         passes.finalize()
         return [passes]
@@ -181,7 +168,7 @@ class _Rewriting:
             if isinstance(statement, ir.Assign):
                 statement = self._assign(block, statement, body)
             elif isinstance(statement, ir.SetItem | ir.StaticSetItem | ir.DelItem | ir.SetAttr | ir.StoreMap):
-                self._store(statement)
+                self._store(block, statement, body)
             body.append(statement)
         block.body = body
 
@@ -191,11 +178,12 @@ class _Rewriting:
         error = self._variable(block, loc)
         return [ir.Assign(ir.Global("OverflowError", OverflowError, loc), error, loc), ir.Raise(error, loc)]
 
-    def _store(self, statement: Any) -> None:
+    def _store(self, block: Any, statement: Any, body: list[Any]) -> None:
         if not isinstance(statement, ir.SetItem | ir.StaticSetItem):
             self._refuse("changes something other than an array's items", statement)
         if statement.target.name in self.captured:
             self._refuse("writes into a captured array", statement)
+        statement.value = self._called(block, statement, ITEM_OF, (statement.target, statement.value), body)
 
     def _assign(self, block: Any, statement: Any, body: list[Any]) -> Any:
         value, target = statement.value, statement.target
@@ -228,16 +216,18 @@ class _Rewriting:
             return ir.Global(key[-1], value, loc)
         if kind_of(value) is not None or isinstance(value, tuple) or value is None:
             return ir.Const(value, loc)
-        of_numpy = isinstance(value, np.ufunc) or value is np.float64 or value is np.int64
-        if value is np.float64 or value is np.int64:
-            value = float if value is np.float64 else int
-        elif value is np.absolute:
+        of_numpy = isinstance(value, np.ufunc)
+        if value is np.absolute:
             value = abs
         elif value is pow:
             value = operator.pow
         self.callees[target] = value
         if _is_known(value):
-            return ir.Global(f"{OF_NUMPY}{key[-1]}" if of_numpy else key[-1], STAND_INS[value], loc)
+            strong = (self.unit.f.__code__, target) in self.build.strong
+            made = STRONG_UFUNCS[value] if strong else STAND_INS[value]
+            return ir.Global(f"{OF_NUMPY}{key[-1]}" if of_numpy else key[-1], made, loc)
+        if _hashable(value) and value in CLASSES and (self.build.narrow or value not in CASTS):
+            return ir.Global(key[-1], value, loc)
         if (_hashable(value) and value in ALLOWED) or (isinstance(value, type) and issubclass(value, BaseException)):
             return ir.Global(key[-1], value, loc)
         name = getattr(value, "__name__", type(value).__name__)
@@ -305,6 +295,9 @@ class _Rewriting:
             fns = STAND_INS[operator.floordiv], STAND_INS[operator.mod]
             parts = [self._called(block, statement, fn, tuple(value.args), body) for fn in fns]
             return ir.Expr.build_tuple(parts, value.loc)
+        if isinstance(callee, type) and callee in CLASSES and len(value.args) == 1 and not value.kws:
+            name = f"{OF_NUMPY}{callee.__name__}"
+            return self._call(block, statement, CLASSES[callee], tuple(value.args), body, name)
         if callee is None or not _is_known(callee):
             return value
         if value.kws:
@@ -322,9 +315,13 @@ class _Rewriting:
             self._refuse(f"calls {callee.__name__} of one iterable", statement)
         return ir.Expr.call(value.func, tuple(args), (), value.loc)
 
-    def _call(self, block: Any, statement: Any, fn: Any, args: tuple[Any, ...], body: list[Any]) -> Any:
+    def _call(
+        self, block: Any, statement: Any, fn: Any, args: tuple[Any, ...], body: list[Any], name: str = "stand_in"
+    ) -> Any:
         variable = self._variable(block, statement.loc)
-        body.append(ir.Assign(ir.Global("stand_in", fn, statement.loc), variable, statement.loc))
+        if (self.unit.f.__code__, variable.name) in self.build.strong:
+            fn = _STRONGER[fn]
+        body.append(ir.Assign(ir.Global(name, fn, statement.loc), variable, statement.loc))
         return ir.Expr.call(variable, args, (), statement.loc)
 
     def _called(self, block: Any, statement: Any, fn: Any, args: tuple[Any, ...], body: list[Any]) -> Any:
@@ -376,12 +373,12 @@ def is_wide(t: Any) -> bool:
     return is_bool(t) or t in (types.int64, types.float64, types.complex128)
 
 
-def is_fine(t: Any) -> bool:
+def is_fine(t: Any, narrow: bool = False) -> bool:
     if isinstance(t, types.Array | types.List):
-        return is_wide(t.dtype) if isinstance(t, types.Array) else is_fine(t.dtype)
+        return is_fine(t.dtype, narrow)
     if isinstance(t, types.BaseTuple):
-        return all(map(is_fine, t))
-    return is_wide(t) or isinstance(t, _FINE)
+        return all(is_fine(part, narrow) for part in t)
+    return is_wide(t) or (narrow and is_narrow(t)) or isinstance(t, _FINE)
 
 
 def _look_at(state: Any, statement: Any, build: Build) -> None:
@@ -390,9 +387,10 @@ def _look_at(state: Any, statement: Any, build: Build) -> None:
     where = where_of(unit.f, statement.loc.line)
     if isinstance(target, types.Optional):
         raise NotCompiled("numba", "is None on one path and something else on another", where)
-    if isinstance(target, types.Integer | types.Float | types.Complex) and not is_wide(target):
+    fine = is_fine(target, build.narrow)
+    if isinstance(target, types.Integer | types.Float | types.Complex) and not fine:
         raise NotCompiled("numba", f"computes with {target}, which Numba promotes by rules of its own", where)
-    if not is_fine(target):
+    if not fine:
         raise NotCompiled("numba", f"works with a {target}", where)
     value = statement.value
     is_return = isinstance(value, ir.Expr) and value.op == "cast"
@@ -416,6 +414,11 @@ def _meet(state: Any, value: Any, target: Any, is_return: bool, build: Build, wh
     plain = types.unliteral(have)
     if plain == types.unliteral(target) or not (_has_numbers(plain) and _has_numbers(target)):
         return
+    if is_narrow(plain) or is_narrow(target):
+        build.soften(state.func_id.func.__code__, _name(value), plain if is_narrow(plain) else target)
+        raise NotCompiled(
+            "numba", f"{_name(value)} is {_word(plain)} on one path and {_word(target)} on another", where
+        )
     build.mixed = True
     if not is_return and not isinstance(have, types.Literal):
         raise NotCompiled(
@@ -433,6 +436,8 @@ def _has_numbers(t: Any) -> bool:
 
 
 def _word(t: Any) -> str:
+    if is_narrow(t):
+        return f"{'an' if is_int(t) and t.signed else 'a'} {t}"
     if is_int(t):
         return "an int"
     return "a float" if is_float(t) else "a complex" if is_complex(t) else f"a {t}"

@@ -22,6 +22,7 @@ from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.types import none
 
 from .blocks import I64, is_int, leave, stand_in
+from .narrow import is_narrow
 from .semantics import STAND_INS, UNCHECKED
 
 SMALL = 56
@@ -190,7 +191,7 @@ def _small_or_left(bits: int) -> Any:
 
     def check(typing: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-            if is_int(value):
+            if is_int(value) and not is_narrow(value):
                 shifted = builder.add(values[0], llvm_ir.Constant(I64, 1 << bits))
                 leave(context, builder, builder.icmp_unsigned(">=", shifted, llvm_ir.Constant(I64, 2 << bits)))
             return context.get_dummy_value()

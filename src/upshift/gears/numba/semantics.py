@@ -37,12 +37,13 @@ from .blocks import (
     plainly,
     stand_in,
 )
+from .narrow import Check, is_narrow, of_one, of_two, soft_of_two
 from .powers import power_of
 
 # ---- arithmetic
 
 
-def arithmetic(fn: Any, llvm_name: str, checked: bool = True) -> Any:
+def arithmetic(fn: Any, llvm_name: str, checked: bool = True) -> Check:
     """+ - *: ints beyond 64 bits are left, unless it is known that there are none."""
 
     def check(typing: Any, a: Any, b: Any) -> Any:
@@ -61,10 +62,10 @@ def arithmetic(fn: Any, llvm_name: str, checked: bool = True) -> Any:
 
         return types.int64(types.int64, types.int64), generate
 
-    return stand_in(check)
+    return check
 
 
-def division(fn: Any) -> Any:
+def division(fn: Any) -> Check:
     """/ // %: by zero raises; ints that no float holds are left where floats are made of them."""
 
     def check(typing: Any, a: Any, b: Any) -> Any:
@@ -82,7 +83,7 @@ def division(fn: Any) -> Any:
             return types.int64(types.int64, b), by_power_of_two(by, fn is operator.mod)
         return types.int64(types.int64, types.int64), floor_ints(fn is operator.mod)
 
-    return intrinsic(prefer_literal=True)(check)
+    return check
 
 
 def by_power_of_two(by: int, remainder: bool) -> Any:
@@ -120,7 +121,7 @@ def floor_ints(remainder: bool) -> Any:
     return generate
 
 
-def shift(fn: Any) -> Any:
+def shift(fn: Any) -> Check:
     """<< >>: by less than 0 or by 64 and more is left; so is a shift that loses a bit."""
 
     def check(typing: Any, a: Any, b: Any) -> Any:
@@ -139,10 +140,10 @@ def shift(fn: Any) -> Any:
 
         return types.int64(types.int64, types.int64), generate
 
-    return stand_in(check)
+    return check
 
 
-def bits(fn: Any) -> Any:
+def bits(fn: Any) -> Check:
     """& | ^ of ints, or of booleans."""
 
     def check(typing: Any, a: Any, b: Any) -> Any:
@@ -151,10 +152,10 @@ def bits(fn: Any) -> Any:
             return plainly(typing, fn, (types.unliteral(a), types.unliteral(b)))
         raise Refused(f"{fn.__name__} of {a} and {b} is not compiled")
 
-    return stand_in(check)
+    return check
 
 
-def comparison(fn: Any) -> Any:
+def comparison(fn: Any) -> Check:
     """< <= == != >= >: an int beyond what floats hold is not compared with one."""
 
     def check(typing: Any, a: Any, b: Any) -> Any:
@@ -175,7 +176,7 @@ def comparison(fn: Any) -> Any:
 
         return types.boolean(*kinds), generate
 
-    return stand_in(check)
+    return check
 
 
 def negative_of(typing: Any, a: Any) -> Any:
@@ -192,7 +193,7 @@ def negative_of(typing: Any, a: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-def same_number(fn: Any) -> Any:
+def same_number(fn: Any) -> Check:
     """+x and ~x, of anything but booleans."""
 
     def check(typing: Any, a: Any) -> Any:
@@ -201,7 +202,7 @@ def same_number(fn: Any) -> Any:
             raise Refused(f"{fn.__name__} of a boolean is not compiled")
         return plainly(typing, fn, (types.unliteral(a),))
 
-    return stand_in(check)
+    return check
 
 
 def truth_of(typing: Any, a: Any) -> Any:
@@ -251,6 +252,8 @@ def whole(rounding: str | None, of_ints: str = "same") -> Any:
             return types.int64(types.int64), same_int(of_ints == "as floats")
         if not is_float(a):
             raise Refused("a complex number has no int")
+        if of_ints == "refuse" and is_narrow(a):
+            raise Refused(f"math does not truncate {a}")
 
         def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
             value = values[0]
@@ -300,7 +303,8 @@ def extreme(fn: Any, less: str) -> Any:
             if is_float(a):
                 other = builder.fcmp_ordered(less, second, first)
             else:
-                other = (builder.icmp_unsigned if is_bool(a) else builder.icmp_signed)(less, second, first)
+                signed = is_int(a) and a.signed
+                other = (builder.icmp_signed if signed else builder.icmp_unsigned)(less, second, first)
             return builder.select(other, second, first)
 
         return a(a, a), generate
@@ -324,6 +328,7 @@ def register_symbols() -> None:
     for name in C_FUNCTIONS:
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
         llvm.add_symbol(f"upshift_{name}", address)
+    llvm.add_symbol("upshift_powf", ctypes.cast(library.powf, ctypes.c_void_p).value)
 
 
 def called_as_it_is(name: str) -> Any:
@@ -345,13 +350,17 @@ def of_floats(name: str, arity: int) -> Any:
     return _of_numbers(name, arity, generate)
 
 
-def _of_numbers(name: str, arity: int, generate: Any, result: Any = types.float64) -> Any:
-    """An intrinsic of one, two or more numbers that become floats."""
+def _of_numbers(name: str, arity: int, generate: Any, result: Any = types.float64, of_numpy: bool = False) -> Any:
+    """An intrinsic of one, two or more numbers that become floats; NumPy's of float32 stay such."""
 
     def signature(args: tuple[Any, ...]) -> Any:
         check_numbers(getattr(math, name, None) or operator.add, args)
         if any(is_complex(arg) for arg in args):
             raise Refused(f"{name} of a complex number is not compiled")
+        if of_numpy and any(map(is_narrow, args)):
+            if any(arg != types.float32 for arg in args):
+                raise Refused(f"numpy's {name} of {', '.join(map(str, args))} is not compiled")
+            return types.float32(*args), generate
         return result(*(types.float64 for _ in args)), generate
 
     if arity == 1:
@@ -359,18 +368,19 @@ def _of_numbers(name: str, arity: int, generate: Any, result: Any = types.float6
     return stand_in(lambda typing, a, b: signature((a, b)))
 
 
-def by_llvm(name: str, checked: bool) -> Any:
+def by_llvm(name: str, checked: bool, of_numpy: bool = False) -> Any:
     """A function that processors have: sqrt, fabs, floor, copysign. `checked`: NaN from a number is left."""
     arity = 2 if name == "copysign" else 1
 
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-        kind = ir.FunctionType(F64, [F64] * arity)
-        made = builder.call(builder.module.declare_intrinsic(f"llvm.{name}", [F64], kind), values)
+        number = values[0].type
+        kind = ir.FunctionType(number, [number] * arity)
+        made = builder.call(builder.module.declare_intrinsic(f"llvm.{name}", [number], kind), values)
         if checked:
             leave_domain(context, builder, made, list(values))
         return made
 
-    return _of_numbers(name, arity, generate)
+    return _of_numbers(name, arity, generate, of_numpy=of_numpy)
 
 
 def is_what(name: str) -> Any:
@@ -395,12 +405,11 @@ def scaled(factor: float, name: str) -> Any:
 
 
 STAND_INS: dict[Any, Any] = {
-    operator.pow: stand_in(power_of),
-    operator.neg: stand_in(negative_of),
-    operator.pos: same_number(operator.pos),
-    operator.invert: same_number(operator.invert),
+    operator.neg: stand_in(of_one(operator.neg, negative_of)),
+    operator.pos: stand_in(of_one(operator.pos, same_number(operator.pos))),
+    operator.invert: stand_in(of_one(operator.invert, same_number(operator.invert))),
     operator.not_: stand_in(truth_of),
-    abs: stand_in(absolute_of),
+    abs: stand_in(of_one(abs, absolute_of)),
     int: whole(None),
     round: whole("roundeven"),
     float: stand_in(float_of),
@@ -415,27 +424,39 @@ STAND_INS: dict[Any, Any] = {
     math.copysign: by_llvm("copysign", False),
     math.degrees: scaled(180.0 / math.pi, "degrees"),
     math.radians: scaled(math.pi / 180.0, "radians"),
-    np.sqrt: by_llvm("sqrt", True),
-    np.floor: by_llvm("floor", False),
-    np.ceil: by_llvm("ceil", False),
-    np.trunc: by_llvm("trunc", False),
-    np.rint: by_llvm("roundeven", False),
-    np.copysign: by_llvm("copysign", False),
-    np.fabs: by_llvm("fabs", False),
+    np.sqrt: by_llvm("sqrt", True, of_numpy=True),
+    np.floor: by_llvm("floor", False, of_numpy=True),
+    np.ceil: by_llvm("ceil", False, of_numpy=True),
+    np.trunc: by_llvm("trunc", False, of_numpy=True),
+    np.rint: by_llvm("roundeven", False, of_numpy=True),
+    np.copysign: by_llvm("copysign", False, of_numpy=True),
+    np.fabs: by_llvm("fabs", False, of_numpy=True),
 }
+OF_TWO: dict[Any, Check] = {operator.pow: power_of}
+"""What operators make of two wide numbers."""
 UNCHECKED: dict[Any, Any] = {}
-"""The same for ints that are known to fit."""
+"""Stand-ins for ints that are known to fit."""
 for _fn, _name in ((operator.add, "sadd"), (operator.sub, "ssub"), (operator.mul, "smul")):
-    STAND_INS[_fn] = arithmetic(_fn, f"{_name}_with_overflow")
-    UNCHECKED[_fn] = arithmetic(_fn, f"{_name}_with_overflow", checked=False)
-for _fn in (operator.truediv, operator.floordiv, operator.mod):
-    STAND_INS[_fn] = division(_fn)
+    OF_TWO[_fn] = arithmetic(_fn, f"{_name}_with_overflow")
+    _bare = arithmetic(_fn, f"{_name}_with_overflow", checked=False)
+    UNCHECKED[_fn] = stand_in(of_two(_fn, OF_TWO[_fn], wide=_bare))
+_DIVISIONS = (operator.truediv, operator.floordiv, operator.mod)
+for _fn in _DIVISIONS:
+    OF_TWO[_fn] = division(_fn)
 for _fn in (operator.lshift, operator.rshift):
-    STAND_INS[_fn] = shift(_fn)
+    OF_TWO[_fn] = shift(_fn)
 for _fn in (operator.and_, operator.or_, operator.xor):
-    STAND_INS[_fn] = bits(_fn)
+    OF_TWO[_fn] = bits(_fn)
 for _fn in (operator.lt, operator.le, operator.eq, operator.ne, operator.ge, operator.gt):
-    STAND_INS[_fn] = comparison(_fn)
+    OF_TWO[_fn] = comparison(_fn)
+STRONG: dict[Any, Any] = {}
+"""Stand-ins for a narrow number beside a wide one that is NumPy's."""
+SOFT: dict[Any, Any] = {}
+"""Stand-ins for numbers of which one may still be the literal that its variable began with: they are told as much."""
+for _fn, _check in OF_TWO.items():
+    STAND_INS[_fn] = intrinsic(prefer_literal=_fn in _DIVISIONS)(of_two(_fn, _check))
+    STRONG[_fn] = stand_in(of_two(_fn, _check, strong=True))
+    SOFT[_fn] = stand_in(soft_of_two(of_two(_fn, _check)))
 for _name in ("isnan", "isinf", "isfinite"):
     STAND_INS[getattr(math, _name)] = STAND_INS[getattr(np, _name)] = is_what(_name)
 for _name in C_FUNCTIONS:

@@ -25,7 +25,9 @@ from ..ran import NotCompiled
 Key = tuple[Any, ...]
 """How a function names what it captured: ("global", name), ("cell", name) or ("attr", module's name, name)."""
 WIDE = frozenset(map(np.dtype, (np.bool_, np.int64, np.float64, np.complex128)))
-"""Numbers on which compiled code means what Python and NumPy mean; others promote by rules that Numba does not have."""
+"""Numbers on which compiled code means what Python and NumPy mean."""
+NARROW = frozenset(map(np.dtype, (np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32, np.float32)))
+"""Numbers that promote by rules that Numba does not have, and that are brought to NumPy's types by ours."""
 OUR_MODULES = (math, operator, np, builtins)
 """Modules whose contents are taken to stay as they are."""
 MOST_HELPERS = 64
@@ -138,7 +140,7 @@ def _take(unit: Unit, key: Key, value: Any, path: Path, above: tuple[Any, ...]) 
     """Sort one captured thing: an argument, a helper, or something to build in."""
     kind = kind_of(value)
     if kind is not None or type(value) is np.ndarray:
-        if value.dtype not in WIDE if isinstance(value, np.ndarray | np.generic) else not _fits(value):
+        if value.dtype not in WIDE | NARROW if isinstance(value, np.ndarray | np.generic) else not _fits(value):
             what = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
             raise NotCompiled("numba", f"captures {key[-1]}, a {what}", where_of(unit.f), "use 64-bit numbers")
         taken = Capture(path, "input", kind) if kind else Capture(path, "array", (value.dtype, value.ndim))

@@ -1,0 +1,66 @@
+"""Narrow numbers beside wide ones: a typed function in; out, where the wide one is NumPy's, whose size counts.
+
+`np.float32(1) * 2.0` is a float32, and `np.float32(1) * np.float64(2)` a float64. To machine code both are products of
+a float32 and a float64, so classes are followed through the code, and what was taken for Python's is compiled again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numba.core import ir
+
+from ..ran import NotCompiled
+from .build import Build
+from .classes import NUMPY, Classes, Helpers, Sort, Typed, sort_of_type
+from .narrow import is_narrow, meeting
+from .semantics import SOFT, STAND_INS, STRONG
+from .ufuncs import STRONG_UFUNCS, UFUNCS
+from .unit import Unit, where_of
+
+_WEAK = {*(id(known[fn]) for known in (STAND_INS, SOFT) for fn in STRONG), *(id(UFUNCS[fn]) for fn in STRONG_UFUNCS)}
+
+
+class Watch:
+    """Looks at every function in which narrow numbers are."""
+
+    def __init__(self, unit: Unit, given: Sequence[Sort], build: Build) -> None:
+        self.unit, self.given, self.build = unit, given, build
+        self.helpers: Helpers = {}
+
+    def look(self, state: Any) -> None:
+        f, blocks = state.func_id.func, state.func_ir.blocks
+        own = f is self.unit.f
+        kept = blocks if own else {label: block.copy() for label, block in blocks.items()}
+        typed = Typed(kept, dict(state.typemap), dict(state.calltypes), list(state.func_ir.arg_names),
+                      lambda line: where_of(f, line))  # fmt: skip
+        if not own:
+            self.helpers[f, tuple(state.args)] = typed
+        if any(map(is_narrow, state.typemap.values())):
+            given = self.given if own else list(map(sort_of_type, state.args))
+            self._look_beside(typed, Classes(typed, given, self.helpers), f)
+
+    def _look_beside(self, typed: Typed, classes: Classes, f: Any) -> None:
+        for statement in typed.assignments():
+            value = statement.value
+            if not isinstance(value, ir.Expr) or value.op != "call" or len(value.args) < 2:
+                continue
+            _, fn = classes.callees.get(value.func.name, ("", None))
+            if id(fn) not in _WEAK:
+                continue
+            a, b = value.args[:2]
+            kinds = typed.types[a.name], typed.types[b.name]
+            if is_narrow(kinds[0]) == is_narrow(kinds[1]) or meeting(*kinds) == meeting(*kinds, strong=True):
+                continue
+            wide = b if is_narrow(kinds[0]) else a
+            self._look_at(classes.sorts.get(wide.name), value, f, wide)
+
+    def _look_at(self, sort: Sort, value: Any, f: Any, wide: Any) -> None:
+        if isinstance(sort, frozenset) and sort and all(code < NUMPY for code in sort):
+            return
+        if not isinstance(sort, frozenset) or not all(code >= NUMPY for code in sort):
+            name = str(wide.name).split(".")[0].lstrip("$")
+            reason = f"{name}, beside a narrow number, may be Python's or NumPy's"
+            raise NotCompiled("numba", reason, where_of(f, value.loc.line))
+        self.build.strengthen(f.__code__, value.func.name)
