@@ -68,7 +68,7 @@ def map(
         return _map_with(f, xs, on_error, gear, exact, Options(randomness, seed, memory, out), shared)
     if seed is not None:
         shared["seed"] = seed
-    if gear is None and on_error == "raise" and not shared and not exact and xs:
+    if gear is None and on_error == "raise" and not shared and not exact and xs and type(xs[0]) in _PLAIN_COLUMNS:
         known = _glance(f, xs)
         if known is None:
             if _is_small(f, xs):

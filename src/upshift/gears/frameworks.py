@@ -97,12 +97,25 @@ def why_no_gpu() -> str:
 def owner_of(xs: Sequence[Any]) -> str | None:
     """The gear of columns that live in a framework: "jax", or "cuda" for other arrays on a GPU; None for all others."""
     for x in xs:
-        module = type(x).__module__.partition(".")[0]
-        if module in ("jax", "jaxlib"):
-            return "jax"
-        if module in ("cupy", "torch", "numba", "numba_cuda") and getattr(x, "is_cuda", True):
-            return "cuda" if hasattr(x, "__cuda_array_interface__") else None
+        cls = type(x)
+        if cls not in _OWNERS:
+            _OWNERS[cls] = _owner(cls)
+        owner = _OWNERS[cls]
+        if owner == "jax" or (owner == "cuda" and getattr(x, "is_cuda", True)):
+            return owner
     return None
+
+
+_OWNERS: dict[type, str | None] = {}
+
+
+def _owner(cls: type) -> str | None:
+    """The gear of a class of arrays, some of which may be elsewhere."""
+    module = cls.__module__.partition(".")[0]
+    if module in ("jax", "jaxlib"):
+        return "jax"
+    known = module in ("cupy", "torch", "numba", "numba_cuda")
+    return "cuda" if known and hasattr(cls, "__cuda_array_interface__") else None
 
 
 def run_on_jax(f: Any, xs: Sequence[Any], shared: dict[str, Any], plain: Any, check: Any) -> Any:

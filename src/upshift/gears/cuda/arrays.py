@@ -61,6 +61,8 @@ class _Desk:
         self.words = self.notes.bytes.view(np.int64)
         self.words[0], self.words[1:] = 0, -1
         self.pending = False
+        """Whether answers may still be on their way to their column."""
+        self.scatter = on.launcher(_scatter(on.capability), SCATTER, "<6q")
         driver.clear(self.marks.address, size)
         driver.wait()
 
@@ -83,6 +85,7 @@ class _Desk:
         results: list[Any] = []
         while True:
             done = driver.is_done(stream)
+            self.pending = self.pending and not (done and not stream)
             if self.words[0] and (done or self._has_note(len(positions) + AT_ONCE, kernel)):
                 some = self._notes_from(len(positions), kernel)
                 positions += some[:, 0].tolist()
@@ -116,25 +119,24 @@ class _Desk:
         found = lanes_in(marks[HEAD:])
         return found, [taken(view, found) for view in views]
 
-    def clear(self, kernel: Kernel, n: int, left: int, stream: int) -> None:
-        """So many lanes were left, each of which has a note as far as there is room."""
+    def clear(self, kernel: Kernel, left: int) -> None:
+        """So many lanes were left, each of which has a note as far as there is room, and all are handed in."""
         self.all_notes(kernel)[:left, 0] = -1
         self.words[0] = 0
-        driver.clear(self.marks.address, marks_size(n), stream)
 
     def write(self, out: int, positions: Any, values: Any, stream: int) -> None:
-        """Results to their positions in a column; the last of them perhaps a moment later, in the stream's order."""
+        """Results to their positions in a column, perhaps a moment later, in the stream's order; their marks go."""
         if self.pending:
             driver.wait()
         self.pending = not stream
         most = NOTED // (8 + values.itemsize)
-        launcher = self.on.launcher(_scatter(self.on.capability), SCATTER, "<5q")
         for start in range(0, len(positions), most):
             some, numbers = positions[start : start + most], values[start : start + most]
             middle, here = 8 * len(some), self.answers.address
             self.answers.bytes[:middle].view(np.int64)[:] = some
             self.answers.bytes[middle : middle + numbers.nbytes].view(numbers.dtype)[:] = numbers
-            launcher.start(len(some), 128, (len(some), values.itemsize, here, here + middle, out), stream)
+            words = len(some), values.itemsize, here, here + middle, out, self.marks.address
+            self.scatter.start(len(some), 128, words, stream)
             if stream or start + most < len(positions):
                 driver.wait(stream)
 
@@ -246,7 +248,7 @@ class _Ready:
             if results:
                 for out, dtype, values in zip(outs, kernel.outs, results, strict=True):
                     desk.write(out, left, np.array(values, dtype), stream)
-                desk.clear(kernel, n, len(left), stream)
+                desk.clear(kernel, len(left))
             _Desk.idle.append(desk)
             del kept
         if prepared.form.cls is None:

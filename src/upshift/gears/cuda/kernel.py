@@ -212,10 +212,15 @@ def _thread(module: Any, name: str, words: Sequence[Any]) -> tuple[Any, tuple[An
 def _mark(builder: Any, marks: Any, i: Any) -> Any:
     """Set a lane's bit; how many were left before it."""
     words = builder.bitcast(marks, I32.as_pointer())
-    place = builder.gep(words, [builder.add(builder.lshr(i, I64(5)), I64(HEAD // 4))])
+    place = builder.gep(words, [_word_of(builder, i)])
     bit = builder.shl(I32(1), builder.trunc(builder.and_(i, I64(31)), I32))
     builder.atomic_rmw("or", place, bit, "monotonic")
     return builder.atomic_rmw("add", words, I32(1), "monotonic")
+
+
+def _word_of(builder: Any, i: Any) -> Any:
+    """Which word of the marks holds a lane's bit."""
+    return builder.add(builder.lshr(i, I64(5)), I64(HEAD // 4))
 
 
 def _note(builder: Any, notes: Any, room: Any, i: Any, count: Any, columns: Sequence[tuple[Kind, Any]]) -> None:
@@ -240,13 +245,19 @@ def _note(builder: Any, notes: Any, room: Any, i: Any, count: Any, columns: Sequ
 
 
 def ptx_of_scatter(target: Target) -> str:
-    """PTX of `upshift_scatter(n, size, positions, values, out)`: n values of so many bytes to their positions."""
+    """PTX of `upshift_scatter(n, size, positions, values, out, marks)`: n values of so many bytes to their positions.
+
+    Their lanes are no longer left: the words that hold their bits are cleared, and the count of them.
+    """
     module = ir.Module(SCATTER)
-    words = [I64, POINTER, POINTER, POINTER]
-    builder, (block, inside), width, (n, size, positions, values, out) = _thread(module, SCATTER, words)
+    words = [I64, POINTER, POINTER, POINTER, POINTER]
+    builder, (block, inside), width, (n, size, positions, values, out, marks) = _thread(module, SCATTER, words)
     i = builder.add(builder.mul(block, width), inside)
     with builder.if_then(builder.icmp_signed("<", i, n)):
         position = builder.load(builder.gep(builder.bitcast(positions, I64.as_pointer()), [i]))
+        counted = builder.bitcast(marks, I32.as_pointer())
+        builder.store(I32(0), counted)
+        builder.store(I32(0), builder.gep(counted, [_word_of(builder, position)]))
         start, end = builder.mul(i, size), builder.mul(position, size)
         before, body, after = builder.block, builder.append_basic_block("byte"), builder.append_basic_block("end")
         builder.branch(body)
