@@ -277,6 +277,45 @@ def test_images(f, dtype):
         compiled(f, images)
 
 
+def sharpened(img):
+    img = img.astype(np.float32)
+    out = np.zeros_like(img)
+    for i in range(1, img.shape[0] - 1):
+        for j in range(1, img.shape[1] - 1):
+            out[i, j] = 5 * img[i, j] - img[i - 1, j] - img[i + 1, j] - img[i, j - 1] - img[i, j + 1]
+    return out
+
+
+def thresholded(img):
+    out = np.zeros(img.shape, img.dtype)
+    flags = np.ones_like(img)
+    for i in range(img.shape[0]):
+        for j in range(img.shape[1]):
+            if img[i, j] >= 100:
+                out[i, j] = img[i, j]
+                flags[i, j] = 0
+    return out, flags
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "int16", "float64"])
+@pytest.mark.parametrize("f", [sharpened, thresholded])
+def test_arrays_like_others(f, dtype):
+    compiled(f, numbers("uint8", 5 * 6 * 7, high=256).reshape(5, 6, 7).astype(dtype))
+
+
+def test_casts_of_arrays():
+    def cast(v):
+        v = v.astype(np.float32)
+        return v[0] + v[1]
+
+    def to_bytes(v):
+        v = v.astype(np.uint8)
+        return v[0]
+
+    compiled(cast, np.array([[1.5, 2.0], [1e300, 0.0], [0.1, 0.2]]))
+    assert "casts an array" in check(to_bytes, np.array([[1.5, 2.0], [300.0, 1.0]]), gears=NUMBA, exact=True)
+
+
 def test_stores_that_do_not_fit():
     def stored(x):
         out = np.zeros(2, np.uint8)

@@ -15,6 +15,7 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import InlineClosureLikes, TranslateByteCode
+from numba.np.numpy_support import as_dtype
 
 from ...columns.kinds import kind_of
 from ..ran import NotCompiled
@@ -29,11 +30,12 @@ from .ufuncs import STRONG_UFUNCS, UFUNCS
 from .unit import OUR_MODULES, Unit, where_of
 
 STAND_INS = {**UFUNCS, **OF_PYTHON}
-ALLOWED = frozenset((divmod, range, len, slice, enumerate, zip, reversed, np.zeros, np.ones, np.empty))
+ALLOWED = frozenset((divmod, range, len, slice, enumerate, zip, reversed, np.zeros, np.ones, np.empty, np.zeros_like,
+                     np.ones_like, np.empty_like))  # fmt: skip
 """Functions that Numba compiles with Python's meaning as they are."""
 CLASSES = {**CASTS, np.float64: STAND_INS[float], np.int64: STAND_INS[int]}
 """NumPy's classes of numbers, which are called, and given as what an array is of."""
-ATTRIBUTES = frozenset(("shape", "ndim", "size", "real", "imag", "append", "copy"))
+ATTRIBUTES = frozenset(("shape", "ndim", "size", "real", "imag", "append", "copy", "dtype", "astype"))
 OF_NUMPY = "numpy."
 """What the names of functions begin with that give NumPy's numbers, whatever they are given."""
 _STRONGER = {STAND_INS[fn]: strong for fn, strong in STRONG.items()}
@@ -393,6 +395,8 @@ def _look_at(state: Any, statement: Any, build: Build) -> None:
     if not fine:
         raise NotCompiled("numba", f"works with a {target}", where)
     value = statement.value
+    if isinstance(value, ir.Expr) and value.op == "call":
+        _look_at_cast(state.typemap[value.func.name], target, where)
     is_return = isinstance(value, ir.Expr) and value.op == "cast"
     if is_return:
         _meet(state, value.value, target, is_return, build, where)
@@ -406,6 +410,15 @@ def _look_at(state: Any, statement: Any, build: Build) -> None:
     elif isinstance(value, ir.Expr) and value.op == "build_list":
         for one in value.items:
             _meet(state, one, target.dtype, is_return, build, where)
+
+
+def _look_at_cast(called: Any, made: Any, where: str) -> None:
+    """`x.astype(dtype)`, where every number fits, or the processor tells of one that does not."""
+    if isinstance(called, types.BoundFunction) and called.typing_key == "array.astype":
+        have, want = called.this.dtype, made.dtype
+        fits = is_float(want) and not is_complex(have)
+        if not fits and not np.can_cast(as_dtype(have), as_dtype(want)):
+            raise NotCompiled("numba", f"casts an array of {have} to {want}", where)
 
 
 def _meet(state: Any, value: Any, target: Any, is_return: bool, build: Build, where: str) -> None:
