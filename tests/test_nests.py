@@ -102,6 +102,9 @@ FUNCTIONS: list[tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = [
     (lambda x, s: x * s, ((5,), ())),
     (lambda x: x.sum(), ((200,),)),
     (lambda x: x.mean() + x[0], ((3,),)),
+    (lambda x: np.histogram(x, 16, (-2.0, 2.0))[0], ((9, 11),)),
+    (lambda x: np.histogram(x * 2.0, bins=7, range=(-3, 1))[0], ((40,),)),
+    (lambda x: np.histogram(x.T, bins=5, range=(-1.0, 1.0))[0], ((4, 6),)),
 ]
 
 
@@ -186,11 +189,27 @@ def test_products_are_close_and_never_exact(f: Any, shapes: Any) -> None:
         (lambda x: np.sort(x), ((4,),)),
         (lambda x: x.sum(axis=(0, 1)), ((4, 3),)),
         (lambda x: x[np.array([0, 2])], ((4,),)),
+        (lambda x: np.histogram(x, 4)[0], ((9,),)),
+        (lambda x: np.histogram(x, 4, (0.0, 1.0)), ((9,),)),
+        (lambda x: np.histogram(x, 4, (0.0, 1.0), density=True)[0], ((9,),)),
+        (lambda x: np.histogram(x, 4, (1.0, 1.0 + 2**-50))[0], ((9,),)),
     ],
 )
 def test_what_it_refuses(f: Any, shapes: Any) -> None:
     with pytest.raises(NoSelect):
         nest_of(traced(f, data(shapes, np.float64))[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("bins", "span"), [(256, (0.0, 1.0)), (10, (-0.1, 0.7)), (3, (0, 1)), (1000, (-5.0, 1e3))])
+def test_numbers_on_the_edges_of_bins(bins: int, span: tuple[float, float], dtype: Any) -> None:
+    edges = np.linspace(*span, bins + 1).astype(dtype)
+    near = [edges, np.nextafter(edges, dtype(-1e9)), np.nextafter(edges, dtype(1e9)), np.flip(edges)]
+    near[3][0] = np.inf
+    columns = (np.stack(near),)
+    f = eval(f"lambda x: np.histogram(x, {bins}, {span})[0]", {"np": np})
+    (got,), (want,) = run(f, columns, exact=True), loop(f, columns)
+    np.testing.assert_array_equal(got, want)
 
 
 def test_captured_values_may_change() -> None:

@@ -47,6 +47,10 @@ class Nest:
     stored: list[tuple[str, tuple[int, ...], np.dtype[Any]]] = field(default_factory=list)
     loops: set[tuple[str, str, np.dtype[Any]]] = field(default_factory=set)
     """NumPy's loops that are called: "map" or "reduce", the ufunc's name, the dtype."""
+    before: list[str] = field(default_factory=list)
+    """Lines before the first lane."""
+    types: dict[str, np.dtype[Any]] = field(default_factory=dict)
+    """Of memory that these lines need."""
     constants: dict[str, Any] = field(default_factory=dict)
     shared: dict[str, int] = field(default_factory=dict)
     """Captured inputs, by name: their ids."""
@@ -63,6 +67,8 @@ class Writer:
         self.tree, self.exact = tree, exact
         self.made = Nest()
         self.values: dict[int, Value] = {}
+        self.parts: dict[Any, list[Value]] = {}
+        """What calls made that make several things."""
         self.depth = self.names = 0
         self.uses: dict[int, int] = {}
         self.results: set[int] = set()

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..trace import Step
 from .nest import Id, Index, Value, Writer, element, is_view, number, offset_of
+from .nest_counts import histogram
 from .select import FLOATS, FLOATS_AND_BOOL, SPELLED, NoSelect
 
 SHORT = 8
@@ -357,3 +358,5 @@ ROWS: dict[Any, Any] = {
     np.var: _spread(False), np.std: _spread(True), np.matmul: _product, operator.matmul: _product, np.dot: _product,
     np.convolve: _convolved, np.where: _where,
 }  # fmt: skip
+SEVERAL: dict[Any, Any] = {np.histogram: histogram}
+"""Calls that make several things."""

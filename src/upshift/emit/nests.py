@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..columns.kinds import Kind
+from ..rules.arrays.dynamic import Item
 from ..trace import Const, Leaf, Ref, Step, Tree
 from ..trace.names import Applied
 from .nest import Id, Nest, Writer, is_view, lane_of
-from .nest_rows import name_of, value_of
+from .nest_rows import SEVERAL, name_of, value_of
 from .select import FLOATS_AND_BOOL, NoSelect
 
 MOST_STEPS = 100
@@ -32,7 +33,8 @@ def nest_of(tree: Tree, exact: bool = False) -> Nest:
             writer.uses[ref] = writer.uses.get(ref, 0) + 1
     writer.results = {ref for ref in leaf.refs if isinstance(ref, int)}
     for step in steps:
-        _write_step(writer, step)
+        if step.out in writer.uses:
+            _write_step(writer, step)
     for i, ref in enumerate(leaf.refs):
         _write_result(writer, i, ref, leaf.kinds[i])
     writer.made.form = leaf.form
@@ -50,11 +52,20 @@ def _only_path(tree: Tree) -> tuple[list[Step], Leaf]:
 
 
 def _write_step(writer: Writer, step: Step) -> None:
-    if step.op is None or step.kind is None or step.kind.dtype not in FLOATS_AND_BOOL or step.kind.shape == ():
-        raise NoSelect(f"{name_of(step.fn)} does not make an array of floats")
+    if isinstance(step.fn, Item):
+        parts = writer.parts.get(step.refs[0], [])
+        if step.fn.j >= len(parts):
+            raise NoSelect("it takes something that is not made")
+        writer.values[step.out] = parts[step.fn.j]
+        return
     if getattr(step.op, "updates", False):
         raise NoSelect("it writes into arrays")
     fn, args, keywords = _call_of(step)
+    if fn in SEVERAL:
+        writer.parts[step.out] = SEVERAL[fn](writer, args, keywords)
+        return
+    if step.op is None or step.kind is None or step.kind.dtype not in FLOATS_AND_BOOL or step.kind.shape == ():
+        raise NoSelect(f"{name_of(step.fn)} does not make an array of floats")
     made = value_of(writer, step, fn, args, keywords)
     if made.shape != step.kind.lane_shape:
         raise NoSelect(f"{name_of(step.fn)} makes another shape")

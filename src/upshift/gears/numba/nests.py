@@ -85,7 +85,7 @@ def prepare(tree: Tree, exact: bool) -> CompiledNest:
         "__name__": __name__, "empty": np.empty, "sqrt": math.sqrt, "floor": np.floor, "ceil": np.ceil,
         "trunc": np.trunc, "isinf": math.isinf, "isfinite": math.isfinite,
         **{f"{dtype.name}_": dtype.type for dtype in FLOATS_AND_BOOL}, **nest.constants,
-        **{f"type_{name}": dtype for name, _, dtype in nest.stored},
+        **{f"type_{name}": dtype for name, dtype in [*((n, d) for n, _, d in nest.stored), *nest.types.items()]},
     }  # fmt: skip
     for way, name, dtype in nest.loops:
         made = (mapped if way == "map" else reduced)(getattr(np, name), dtype)
@@ -111,6 +111,7 @@ def _source(nest: Nest, columns: int) -> str:
         *[f"    {name} = empty({shape}, type_{name})" for name, shape, _ in nest.stored],
         *[f"    {name}f = {name}.ravel()" for name in (*xs, *ys)],
         *[f"    {name}_ = {name}.ravel()" for name in arrays],
+        *[f"    {line}" for line in nest.before],
         "    for i in range(len(y0)):",
         *[f"        {line}" for line in nest.lines],
     ]
