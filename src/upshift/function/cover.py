@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..gears.calls import Argument, ArrayOf, Call, Fixed, Result, class_of
+from ..gears.calls import Argument, ArrayOf, Call, Fixed, Foreign, Result, class_of
 from ..trace.paths import Path
 
 INNER = "_upshift"
@@ -146,6 +146,7 @@ class _Writer:
         checks = [f"{self.shared(sys.gettrace)}() is None"]  # a debugger sees the plain function
         checks += [c for name, kind in zip(names, fast.kind, strict=True) for c in self._checks(name, kind, fast)]
         checks += [f"{names[i]}.flags.writeable" for i in call.written]
+        checks += [f"{self.shared(call.free)}()"] if call.free is not None else []
         saved = {f"{self.inner}_was{i}": names[i] for i in call.written}
         self.lines = []
         reads, stands, taken = self._captured(call)
@@ -170,6 +171,9 @@ class _Writer:
         if isinstance(kind, ArrayOf):
             checks = self._checks_of_array(name, kind.dtype, kind.ndim)
             return [*checks, f"{name}.flags.c_contiguous is {kind.contiguous}"] if fast.looks_at_gaps else checks
+        if isinstance(kind, Foreign):
+            is_of = [f"{self.shared(type)}({name}) is {self.shared(kind.cls)}", f"{name}.ndim == {kind.ndim}"]
+            return [*is_of, *_of_framework(name, kind, self.shared)]
         if isinstance(kind, Fixed):
             return [f"{self.shared(type)}({name}) is {self.shared(kind.cls)}", f"{name} == {kind.value!r}"]
         is_of = f"{self.shared(type)}({name}) is {self.shared(tuple if isinstance(kind, tuple) else kind)}"
@@ -188,11 +192,12 @@ class _Writer:
         Global names are read by their names, as the function itself does, which costs next to nothing.
         """
         reads, stands, taken = [], [], []
+        if call.bind is not None and not call.standing:
+            return self._bound(call)
         for i, capture in enumerate(call.standing):
             text, name = self._path(capture.path), f"{self.inner}_taken{i}"
             if text is None or capture.mode not in ("same", "code", "input", "array"):
-                bound = f"{self.named(call.bind)}({self.named(self.f)})"
-                return [f"{self.inner}_taken = {bound}"], [], [f"*{self.inner}_taken"]
+                return self._bound(call)
             if capture.mode in ("same", "code"):
                 found = f"{text}.__code__" if capture.mode == "code" else text
                 stands.append(f"{found} is {self.named(capture.expected)}")
@@ -204,6 +209,11 @@ class _Writer:
             else:
                 stands.append(f"{self.shared(type)}({name}) is {self.shared(class_of(capture.expected))}")
         return reads, stands, taken
+
+    def _bound(self, call: Call) -> tuple[list[str], list[str], list[str]]:
+        """The same by a call; what it gives where the code does not stand any more cannot be unpacked."""
+        bound = f"{self.named(call.bind)}({self.named(self.f)})"
+        return [f"{self.inner}_taken = {bound}"], [], [f"*{self.inner}_taken"]
 
     def _path(self, path: Path) -> str | None:
         """An expression for what a path from the function leads to."""
@@ -266,6 +276,13 @@ class _Writer:
 
 
 _WAYS = {"global": "{0}.__globals__[{1!r}]", "cell": "{0}.__closure__[{1}].cell_contents", "attr": "{0}.{1}"}
+
+
+def _of_framework(name: str, kind: Foreign, shared: Callable[[Any], str]) -> list[str]:
+    if kind.shape is None:
+        return [f"{name}.dtype is {shared(kind.dtype)}"]
+    dtype, weak = kind.dtype
+    return [f"{name}.dtype == {shared(dtype)}", f"{name}.weak_type is {weak}", f"{name}.shape == {kind.shape!r}"]
 
 
 def _indented(head: str, lines: Sequence[str]) -> list[str]:

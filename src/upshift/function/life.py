@@ -12,7 +12,7 @@ import weakref
 from typing import Any
 
 from ..errors import Refusal
-from ..gears.calls import PASSING, ArrayOf, argument_of, fixed_of, result_of
+from ..gears.calls import PASSING, ArrayOf, argument_of, fixed_of, gear_of, result_of
 from ..gears.express import MISS
 from ..gears.frameworks import INSTALL, prepare_call
 from ..plan.calibration import note_compile
@@ -59,12 +59,14 @@ class Life:
     """What is known of one decorated function, and what its code is."""
 
     def __init__(
-        self, plain: types.FunctionType, cover: types.FunctionType, machine: bool, static: frozenset[int]
+        self, plain: types.FunctionType, cover: types.FunctionType, gears: frozenset[str], static: frozenset[int]
     ) -> None:
         self.plain = plain
         self.cover = weakref.ref(cover)
         self.names = names_of(plain)
         self.only = plain.__code__.co_kwonlyargcount
+        self.gears = gears
+        """Those that may be used."""
         self.static = static
         """Positions of arguments whose values are built into machine code."""
         self.lots: dict[Any, Lot] = {}
@@ -78,7 +80,7 @@ class Life:
         self.inside: dict[int, int] = {}
         """How many calls of each thread are being looked at."""
         self.lock = threading.Lock()
-        if not machine:
+        if not gears:
             self.settle(Refusal("numba", "no gear that compiles is allowed"))
         elif is_lazy(plain):
             self.settle(Refusal("numba", "it is a generator or a coroutine"))
@@ -136,6 +138,8 @@ class Life:
             self._look_at_code()
         if sys.gettrace() is not None:  # a debugger sees the plain function
             return self.plain(*args, **keywords)
+        if lot.call is not None and not lot.is_free():
+            return self.plain(*args, **keywords)
         if lot.is_ready:
             return self._look_at_fast(lot, values, args, keywords)
         if lot.call is not None and lot.refusal is None:
@@ -156,6 +160,8 @@ class Life:
             self._think()
 
     def _think(self) -> None:
+        if any(lot.gear != "numba" for lot in self.lots.values()):
+            return  # frameworks have their own idea of what they can do
         self.thought = True
         why = why_plain(self.plain)
         if why is not None:
@@ -165,11 +171,15 @@ class Life:
         kind = tuple(map(argument_of, values))
         if self.static:
             kind = tuple([fixed_of(v) if i in self.static else k for i, (k, v) in enumerate(zip(kind, values))])
+        if gear_of(kind) != "numba":
+            kind = tuple([fixed_of(v) if type(v) in (bool, str) else k for k, v in zip(kind, values)])
         lot = self.lots.get(kind)
         if lot is None:
             if len(self.lots) >= MOST_LOTS:
                 self.lots.pop(next(key for key, old in list(self.lots.items()) if old not in self.fast), None)
             lot = self.lots[kind] = lot_of(kind, self.names)
+            if lot.gear not in self.gears:
+                lot.refusal = Refusal(lot.gear, "this gear is not allowed, or not exact")
         return lot
 
     def _timed(self, lot: Lot, args: Any, keywords: Any) -> Any:
@@ -226,6 +236,9 @@ class Life:
         return self.settled is None and lot.refusal is None and lot.wants_machine_code()
 
     def _recall(self, lot: Lot) -> None:
+        if lot.gear != "numba":  # a framework keeps nothing for other processes
+            lot.noted = ""
+            return
         if _has_arrays(lot.kind) and is_brief(self.plain):
             lot.refusal = Refusal("numba", "it computes with whole arrays, which is NumPy's already")
         elif lot.result is None:
@@ -246,7 +259,7 @@ class Life:
         try:
             began = time.perf_counter()
             loaded = "numba" in sys.modules
-            made = prepare_call(self.plain, lot.kind, lot.result, lot.per_call > LONG)
+            made = prepare_call(lot.gear, self.plain, lot.kind, lot.result, lot.per_call > LONG)
             lot.compiled_in = time.perf_counter() - began
             if isinstance(made, Refusal):
                 self._refuse(lot, made)
@@ -254,7 +267,7 @@ class Life:
                     self._note(lot)
             else:
                 lot.call = made
-                if loaded and not lot.compiled_before:
+                if loaded and not lot.compiled_before and lot.gear == "numba":
                     note_compile(lot.compiled_in)
                 lot.compiled_before = True
                 self._note(lot)
@@ -265,7 +278,7 @@ class Life:
     def _tried(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
         """Machine code on copies, the plain function on the arguments; what it gives is what the caller gets."""
         copies = copies_of(values) if lot.call is not None else None
-        if lot.call is None or copies is None:
+        if lot.call is None or copies is None or not lot.is_free():
             return self._timed(lot, args, keywords)
         trial = Trial(self.plain, lot.call, values, copies)
         began = time.perf_counter()
@@ -292,7 +305,7 @@ class Life:
         if not lot.trusted and lot.checked >= lot.checks_needed():
             slow = lot.not_faster()
             if slow is not None:
-                self._refuse(lot, Refusal("numba", slow))
+                self._refuse(lot, Refusal(lot.gear, slow))
                 return result
             lot.trusted = True
             self._use(lot)
@@ -300,7 +313,7 @@ class Life:
 
     def _differs(self, lot: Lot, how: str) -> None:
         log.warning("upshift: machine code of %s is not used: %s", self.plain.__qualname__, how)
-        self._refuse(lot, Refusal("numba", f"its result is not the plain function's: {how}"))
+        self._refuse(lot, Refusal(lot.gear, f"its result is not the plain function's: {how}"))
 
     def _use(self, lot: Lot) -> None:
         """Machine code for a kind of arguments, the one used last in front."""
@@ -344,7 +357,7 @@ class Life:
             return
         lot.left, lot.rest, lot.patience = 0, lot.patience, min(2 * lot.patience, 1 << 20)
         if not lot.trusted:
-            self._refuse(lot, Refusal("numba", "most calls raise, warn or go beyond 64 bits, which is not for it"))
+            self._refuse(lot, Refusal(lot.gear, "most calls raise, warn or go beyond 64 bits, which is not for it"))
         elif lot.call is not None and lot.call.bind is not None and lot.call.bind(self.plain) is MISS:
             lot.rent_again()
         self._drop(lot)

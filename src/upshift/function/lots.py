@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Refusal
-from ..gears.calls import Argument, Call, Result, is_strange, name_of
+from ..gears.calls import Argument, Call, Result, gear_of, is_strange, name_of
 from ..plan.calibration import calibration
 from ..plan.choice import IMPORT, LOAD
 
@@ -22,6 +22,8 @@ CHECKS = 3
 """Comparisons with the plain function before machine code is trusted."""
 COMPILE = 0.1
 """Seconds to compile a function for one kind of arguments, at least."""
+PRICES = {"tensorflow": 0.05, "jax": 0.1}
+"""Seconds that a framework, which is loaded already, takes to make a program for its own arrays."""
 ODD = 10.0
 """A call that takes so many times as long as others do says nothing of those around it."""
 TRIAL = 0.4e-6
@@ -35,6 +37,7 @@ class Lot:
     """All calls with arguments of one kind."""
 
     kind: tuple[Argument, ...]
+    gear: str = "numba"
     refusal: Refusal | None = None
     calls: float = 0.0
     """How many there were, as far as the looks tell; so are all figures here."""
@@ -91,6 +94,10 @@ class Lot:
         self.fast += took * calls
         self.since_check += took * calls
 
+    def is_free(self) -> bool:
+        """Whether machine code may be called now."""
+        return self.call is not None and (self.call.free is None or self.call.free())
+
     def rent_again(self) -> None:
         """What the function captured has changed for good: machine code is made anew when that has paid again."""
         self.call, self.trusted, self.checked, self.rest = None, False, 0, 0
@@ -98,6 +105,8 @@ class Lot:
 
     def price(self) -> float:
         """Seconds that machine code is expected to cost."""
+        if self.gear in PRICES:
+            return PRICES[self.gear]
         loading = 0.0 if "numba" in sys.modules else IMPORT
         return loading + (LOAD if self.compiled_before else max(calibration().compile, COMPILE))
 
@@ -106,7 +115,7 @@ class Lot:
         return (
             self.refusal is None
             and self.call is None
-            and self.plain > AT_STAKE
+            and self.plain > min(AT_STAKE, PRICES.get(self.gear, AT_STAKE))
             and self.per_call > SMALLEST
             and self.returned
         )
@@ -128,10 +137,10 @@ class Lot:
 
 def lot_of(kind: tuple[Argument, ...], names: tuple[str, ...]) -> Lot:
     """A new kind of arguments, refused where one of them is nothing that machine code takes."""
-    lot = Lot(kind)
+    lot = Lot(kind, gear_of(kind))
     for argument, name in zip(kind, names, strict=False):
         if is_strange(argument):
-            lot.refusal = Refusal("numba", f"its argument {name} is a {name_of(argument)}")
+            lot.refusal = Refusal(lot.gear, f"its argument {name} is a {name_of(argument)}")
     return lot
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..config import settings
-from ..gears.calls import Call, Result
+from ..columns.forms import assemble, parts
+from ..gears.calls import Call, Result, argument_of, is_foreign
 from ..gears.express import MISS
 from ..verify import differ
 
@@ -63,7 +64,7 @@ class Trial:
     """Machine code run on copies, before the plain function runs on the arguments themselves."""
 
     def __init__(self, f: types.FunctionType, call: Call, values: Sequence[Any], copies: list[Any]) -> None:
-        self.values, self.copies = values, copies
+        self.values, self.copies, self.exact = values, copies, call.exact
         captured = call.bind(f) if call.bind is not None else ()
         self.left = captured is MISS or not all(values[i].flags.writeable for i in call.written)
         self.took, self.made = float("inf"), None
@@ -86,7 +87,7 @@ class Trial:
 
     def difference(self, result: Any) -> str | None:
         """Why it is not what the plain function did; None where it is."""
-        reason = differ(result, self.made, True)
+        reason = differ(_readable(result), _readable(self.made), self.exact)
         if reason is not None:
             return reason
         for value, copy in zip(self.values, self.copies, strict=True):
@@ -94,9 +95,18 @@ class Trial:
                 reason = differ(value, copy, True)
                 if reason is not None:
                     return f"an array that it was given: {reason}"
+            if type(value) is np.ndarray or is_foreign(value):
                 if (result is value) is not (self.made is copy):
                     return "the array that it returns is not the one it was given"
         return None
+
+
+def _readable(value: Any) -> Any:
+    """A result with a framework's arrays as NumPy's, beside what else there is to know of them."""
+    if is_foreign(value):
+        return type(value), argument_of(value), np.asarray(value)
+    found = parts(value)
+    return value if found is None else assemble(*found[:2], [_readable(part) for part in found[2]])
 
 
 def classed(made: Any, result: Result) -> Any:

@@ -5,7 +5,8 @@ A kind says what machine code hangs on: classes of numbers, dtypes and axes of a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import types
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +51,22 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True)
+class Foreign:
+    """The kind of an array that is a framework's own, which is the gear for it."""
+
+    gear: str
+    cls: type
+    dtype: Any
+    ndim: int
+    shape: tuple[int, ...] | None = None
+    """Where each is a kind of its own: XLA's programs are made for lengths."""
+
+    def __str__(self) -> str:
+        axes = ":" * self.ndim if self.shape is None else map(str, self.shape)
+        return f"{self.gear} {getattr(self.dtype, 'name', self.dtype)}[{', '.join(axes)}]"
+
+
+@dataclass(frozen=True, slots=True)
 class Strange:
     """The kind of an argument that no machine code takes."""
 
@@ -59,7 +76,7 @@ class Strange:
         return self.name
 
 
-Argument = type | ArrayOf | Fixed | Strange | tuple[Any, ...]
+Argument = type | ArrayOf | Fixed | Foreign | Strange | tuple[Any, ...]
 
 
 def argument_of(value: Any, depth: int = 0) -> Argument:
@@ -73,7 +90,43 @@ def argument_of(value: Any, depth: int = 0) -> Argument:
         return ArrayOf(value.dtype, value.ndim, bool(value.flags.c_contiguous))
     if cls is tuple and len(value) <= MOST_PARTS and depth < DEEPEST:
         return tuple([argument_of(part, depth + 1) for part in value])
+    if type.__getattribute__(cls, "__name__") in _FOREIGN:
+        return _foreign_of(value, cls)
     return Strange(type.__getattribute__(cls, "__name__"))
+
+
+_FOREIGN = {"EagerTensor": "tensorflow", "ArrayImpl": "jax"}
+"""Classes of arrays, by their names: nothing is imported to know them."""
+
+
+def _foreign_of(value: Any, cls: type) -> Argument:
+    name = cls.__name__
+    gear = _FOREIGN[name]
+    if cls.__module__.partition(".")[0] not in (gear, f"{gear}lib"):
+        return Strange(name)
+    if gear == "tensorflow":
+        return Foreign(gear, cls, value.dtype, value.ndim)
+    return Foreign(gear, cls, (value.dtype, value.weak_type), value.ndim, value.shape)
+
+
+def is_foreign(value: Any) -> bool:
+    """Whether a value is an array of a framework."""
+    return type.__getattribute__(type(value), "__name__") in _FOREIGN and type(_foreign_of(value, type(value))) is Foreign
+
+
+def gear_of(kind: Sequence[Argument]) -> str:
+    """Which gear is for arguments of such kinds."""
+    for part in kind:
+        gear = gear_of(part) if isinstance(part, tuple) else getattr(part, "gear", "numba")
+        if gear != "numba":
+            return gear
+    return "numba"
+
+
+def place_of(f: types.FunctionType, line: int | None = None) -> str:
+    """A place in the user's code, in few words."""
+    file = f.__code__.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
+    return f"{file}:{line or f.__code__.co_firstlineno} in {f.__name__}"
 
 
 def class_of(kind: Kind) -> type:
@@ -134,3 +187,8 @@ class Call:
     """Positions of arrays that the function may write to."""
     allocates: bool
     """Whether it makes arrays or lists, which Numba does not free where it raises."""
+    gear: str = "numba"
+    exact: bool = True
+    """Whether its results are the plain function's to the last bit."""
+    free: Callable[[], bool] | None = None
+    """Whether a call may go to it now: not where something looks on that has to see the plain function's steps."""
