@@ -44,9 +44,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     made: list[Any] = []
     prepare = life.prepare_call
 
-    def counted(f: Any, kind: Any, *more: Any) -> Any:
+    def counted(gear: str, f: Any, kind: Any, *more: Any) -> Any:
         made.append(kind)
-        return prepare(f, kind, *more)
+        return prepare(gear, f, kind, *more)
 
     monkeypatch.setattr(life, "prepare_call", counted)
     return made

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ..gears.calls import Argument, ArrayOf, Call, Fixed, Foreign, Result, class_of
+from ..gears.calls import Argument, ArrayOf, Call, Fixed, Foreign, Held, Result, class_of
+from ..gears.signatures import names_of
 from ..trace.paths import Path
 
 INNER = "_upshift"
@@ -44,17 +45,6 @@ def cover_of(f: types.FunctionType) -> types.FunctionType:
     made.__kwdefaults__ = None if f.__kwdefaults__ is None else dict(f.__kwdefaults__)
     functools.update_wrapper(made, f)
     return made
-
-
-def is_variadic(f: types.FunctionType) -> bool:
-    """Whether a function takes any number of arguments."""
-    return bool(f.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
-
-
-def names_of(f: types.FunctionType) -> tuple[str, ...]:
-    """Of a function's arguments, as they are given to machine code: positional ones, then those by keyword only."""
-    code = f.__code__
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def watching(f: types.FunctionType, look: Callable[..., Any], ticks: Iterator[bool]) -> types.CodeType:
@@ -113,7 +103,7 @@ class _Writer:
         self.objects: dict[str, Any] = {}
         code = f.__code__
         names = list(code.co_varnames)
-        own, only = names[: code.co_argcount], names_of(f)[code.co_argcount :]
+        own, only = names[: code.co_argcount], names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         rest = iter(names[len(own) + len(only) :])
         star = f"*{next(rest)}" if code.co_flags & inspect.CO_VARARGS else ""
         double = f"**{next(rest)}" if code.co_flags & inspect.CO_VARKEYWORDS else ""
@@ -150,7 +140,7 @@ class _Writer:
         saved = {f"{self.inner}_was{i}": names[i] for i in call.written}
         self.lines = []
         reads, stands, taken = self._captured(call)
-        given = ["None" if isinstance(kind, Fixed) else name for name, kind in zip(names, fast.kind, strict=True)]
+        given = [_apart(name, kind) for name, kind in zip(names, fast.kind, strict=True)]
         run = f"{self.named(call.run)}({', '.join([*given, *taken])})"
         finish = [*(f"{was} = {name}.copy()" for was, name in saved.items()), *self._finished(run, call.result)]
         inside, self.lines = [*self.lines, *reads, *_under(stands, finish)], []
@@ -172,15 +162,32 @@ class _Writer:
             checks = self._checks_of_array(name, kind.dtype, kind.ndim)
             return [*checks, f"{name}.flags.c_contiguous is {kind.contiguous}"] if fast.looks_at_gaps else checks
         if isinstance(kind, Foreign):
-            is_of = [f"{self.shared(type)}({name}) is {self.shared(kind.cls)}", f"{name}.ndim == {kind.ndim}"]
-            return [*is_of, *_of_framework(name, kind, self.shared)]
+            return self._checks_of_foreign(name, kind)
         if isinstance(kind, Fixed):
             return [f"{self.shared(type)}({name}) is {self.shared(kind.cls)}", f"{name} == {kind.value!r}"]
+        if isinstance(kind, Held):
+            return self._checks_of_held(name, kind, fast)
         is_of = f"{self.shared(type)}({name}) is {self.shared(tuple if isinstance(kind, tuple) else kind)}"
         if isinstance(kind, tuple):
             parts = [c for i, part in enumerate(kind) for c in self._checks(f"{name}[{i}]", part, fast)]
             return [is_of, f"{self.shared(len)}({name}) == {len(kind)}", *parts]
         return [is_of]
+
+    def _checks_of_foreign(self, name: str, kind: Foreign) -> list[str]:
+        checks = [f"{self.shared(type)}({name}) is {self.shared(kind.cls)}", f"{name}.ndim == {kind.ndim}"]
+        if kind.shape is None:
+            return [*checks, f"{name}.dtype is {self.shared(kind.dtype)}"]
+        dtype = f"{name}.dtype == {self.shared(kind.dtype)}"
+        return [*checks, dtype, f"{name}.weak_type is {kind.weak}", f"{name}.shape == {kind.shape!r}"]
+
+    def _checks_of_held(self, name: str, kind: Held, fast: Fast) -> list[str]:
+        checks = [f"{self.shared(type)}({name}) is {self.shared(kind.cls)}"]
+        if kind.cls is dict:
+            checks.append(f"{self.shared(tuple)}({name}) == {kind.keys!r}")
+        elif not hasattr(kind.cls, "_fields"):  # an attribute may have been deleted
+            checks += [f"{self.shared(hasattr)}({name}, {key!r})" for key in kind.keys]
+        held = zip(kind.keys, kind.parts, strict=True)
+        return checks + [c for key, part in held for c in self._checks(_part(name, kind, key), part, fast)]
 
     def _checks_of_array(self, name: str, dtype: Any, ndim: int) -> list[str]:
         is_array = f"{self.shared(type)}({name}) is {self.shared(np.ndarray)}"
@@ -278,11 +285,24 @@ class _Writer:
 _WAYS = {"global": "{0}.__globals__[{1!r}]", "cell": "{0}.__closure__[{1}].cell_contents", "attr": "{0}.{1}"}
 
 
-def _of_framework(name: str, kind: Foreign, shared: Callable[[Any], str]) -> list[str]:
-    if kind.shape is None:
-        return [f"{name}.dtype is {shared(kind.dtype)}"]
-    dtype, weak = kind.dtype
-    return [f"{name}.dtype == {shared(dtype)}", f"{name}.weak_type is {weak}", f"{name}.shape == {kind.shape!r}"]
+def _part(name: str, kind: Held, key: str) -> str:
+    """An expression for what a dict or an object holds."""
+    return f"{name}[{key!r}]" if kind.cls is dict else f"{name}.{key}"
+
+
+def _apart(name: str, kind: Argument) -> str:
+    """An expression for an argument as a compiled call takes it: see `calls.apart`."""
+    if isinstance(kind, tuple) and _holds_held(kind):
+        parts = [_apart(f"{name}[{i}]", part) for i, part in enumerate(kind)]
+    elif isinstance(kind, Held):
+        parts = [_apart(_part(name, kind, key), part) for key, part in zip(kind.keys, kind.parts, strict=True)]
+    else:
+        return "None" if isinstance(kind, Fixed) else name
+    return f"({''.join(part + ', ' for part in parts)})"
+
+
+def _holds_held(kind: Argument) -> bool:
+    return isinstance(kind, Held) or (isinstance(kind, tuple) and any(map(_holds_held, kind)))
 
 
 def _indented(head: str, lines: Sequence[str]) -> list[str]:

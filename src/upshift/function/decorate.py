@@ -9,8 +9,9 @@ from typing import Any, TypeVar, overload
 
 from ..config import settings
 from ..errors import UpshiftError
+from ..gears.signatures import names_of
 from ..trace.paths import plain_of
-from .cover import cover_of, names_of
+from .cover import cover_of
 from .explained import explanation_of
 from .life import Life
 

@@ -12,13 +12,14 @@ import weakref
 from typing import Any
 
 from ..errors import Refusal
-from ..gears.calls import PASSING, ArrayOf, argument_of, fixed_of, gear_of, result_of
+from ..gears.calls import PASSING, ArrayOf, apart, argument_of, fixed_of, for_framework, gear_of, leaves_of, result_of
 from ..gears.express import MISS
 from ..gears.frameworks import INSTALL, prepare_call
+from ..gears.signatures import names_of, values_of
 from ..plan.calibration import note_compile
 from ..plan.disk import NOTEBOOK
 from ..plan.fingerprint import fingerprint
-from .cover import Fast, is_variadic, names_of, shifting, straight, ticks_of, watching
+from .cover import Fast, shifting, straight, ticks_of, watching
 from .lots import Lot, lot_of, note_of
 from .outlook import calls_itself, is_brief, is_lazy, looks_worldly, why_plain
 from .trial import Trial, copies_of
@@ -64,7 +65,8 @@ class Life:
         self.plain = plain
         self.cover = weakref.ref(cover)
         self.names = names_of(plain)
-        self.only = plain.__code__.co_kwonlyargcount
+        self.is_flat = len(self.names) == plain.__code__.co_argcount
+        """Whether a call's positional arguments are all it has."""
         self.gears = gears
         """Those that may be used."""
         self.static = static
@@ -84,8 +86,6 @@ class Life:
             self.settle(Refusal("numba", "no gear that compiles is allowed"))
         elif is_lazy(plain):
             self.settle(Refusal("numba", "it is a generator or a coroutine"))
-        elif is_variadic(plain):
-            self.settle(Refusal("numba", "takes variadic arguments", remedy="name the arguments"))
         elif plain.__name__ in plain.__code__.co_names or plain.__name__ in plain.__code__.co_freevars:
             self.settle(RECURSIVE)
         else:
@@ -131,7 +131,7 @@ class Life:
             raise
 
     def _look(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        values = (*args, *map(keywords.__getitem__, self.names[len(self.names) - self.only :])) if self.only else args
+        values = args if self.is_flat else values_of(self.plain, args, keywords)
         lot = self._lot(values)
         self.looks += 1
         if self.looks == 1:
@@ -172,7 +172,7 @@ class Life:
         if self.static:
             kind = tuple([fixed_of(v) if i in self.static else k for i, (k, v) in enumerate(zip(kind, values))])
         if gear_of(kind) != "numba":
-            kind = tuple([fixed_of(v) if type(v) in (bool, str) else k for k, v in zip(kind, values)])
+            kind = tuple(map(for_framework, kind, values))
         lot = self.lots.get(kind)
         if lot is None:
             if len(self.lots) >= MOST_LOTS:
@@ -220,10 +220,11 @@ class Life:
         small = all(lot.shortest < BRIEF for lot in lots)
         numpys = all(lot.refusal is not None or _has_arrays(lot.kind) for lot in lots)
         if self.settled is None and (small or numpys) and is_brief(self.plain):
-            reason = "its few instructions take less time than a call of machine code"
+            why = Refusal("numba", "its few instructions take less time than a call of machine code")
             if not small:
-                reason = "it computes with whole arrays, which is NumPy's already"
-            self.settle(Refusal("numba", reason))
+                whole = Refusal("numba", "it computes with whole arrays, which is NumPy's already")
+                why = next((lot.refusal for lot in lots if lot.refusal is not None), whole)
+            self.settle(why)
 
     # ---- machine code
 
@@ -277,6 +278,7 @@ class Life:
 
     def _tried(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
         """Machine code on copies, the plain function on the arguments; what it gives is what the caller gets."""
+        values = tuple(map(apart, lot.kind, values))
         copies = copies_of(values) if lot.call is not None else None
         if lot.call is None or copies is None or not lot.is_free():
             return self._timed(lot, args, keywords)
@@ -345,7 +347,7 @@ class Life:
             raise
 
     def _left(self, lot: Lot, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        values = (*args, *map(keywords.__getitem__, self.names[len(self.names) - self.only :])) if self.only else args
+        values = args if self.is_flat else values_of(self.plain, args, keywords)
         if self._lot(values) is lot:
             self._count_left(lot)
             return self.plain(*args, **keywords)
@@ -385,7 +387,7 @@ def _hide_us(error: BaseException) -> None:
 
 
 def _has_arrays(kind: Any) -> bool:
-    return any(_has_arrays(part) if isinstance(part, tuple) else isinstance(part, ArrayOf) for part in kind)
+    return any(isinstance(leaf, ArrayOf) for leaf in leaves_of(kind))
 
 
 def _without_gaps(lot: Lot) -> Any:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import Refusal
-from ..gears.calls import place_of
+from ..gears.signatures import place_of
 from ..trace.paths import plain_of
 
 IMPURE = {
@@ -155,4 +155,3 @@ def _value(f: types.FunctionType, name: str) -> Any:
 
 def _global(f: types.FunctionType, name: str) -> Any:
     return f.__globals__.get(name, getattr(builtins, name, None))
-

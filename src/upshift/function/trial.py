@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..config import settings
 from ..columns.forms import assemble, parts
+from ..config import settings
 from ..gears.calls import Call, Result, argument_of, is_foreign
 from ..gears.express import MISS
 from ..verify import differ
@@ -95,9 +95,9 @@ class Trial:
                 reason = differ(value, copy, True)
                 if reason is not None:
                     return f"an array that it was given: {reason}"
-            if type(value) is np.ndarray or is_foreign(value):
-                if (result is value) is not (self.made is copy):
-                    return "the array that it returns is not the one it was given"
+            arrays = type(value) is np.ndarray or is_foreign(value)
+            if arrays and (result is value) is not (self.made is copy):
+                return "the array that it returns is not the one it was given"
         return None
 
 

@@ -5,13 +5,13 @@ A kind says what machine code hangs on: classes of numbers, dtypes and axes of a
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..columns.forms import assemble, parts
 from ..columns.kinds import Kind
 from ..trace.paths import Capture
 from .express import Binder
@@ -60,10 +60,24 @@ class Foreign:
     ndim: int
     shape: tuple[int, ...] | None = None
     """Where each is a kind of its own: XLA's programs are made for lengths."""
+    weak: bool = False
+    """Whether it takes the dtype of what it meets, as Python's numbers do."""
 
     def __str__(self) -> str:
         axes = ":" * self.ndim if self.shape is None else map(str, self.shape)
-        return f"{self.gear} {getattr(self.dtype, 'name', self.dtype)}[{', '.join(axes)}]"
+        return f"{self.gear} {self.dtype.name}[{', '.join(axes)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The kind of a dict with texts as keys, of a dataclass or a named tuple, by what it holds."""
+
+    cls: type
+    keys: tuple[str, ...]
+    parts: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"{self.cls.__name__}({', '.join(f'{k}={name_of(p)}' for k, p in zip(self.keys, self.parts))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +90,7 @@ class Strange:
         return self.name
 
 
-Argument = type | ArrayOf | Fixed | Foreign | Strange | tuple[Any, ...]
+Argument = type | ArrayOf | Fixed | Foreign | Held | Strange | tuple[Any, ...]
 
 
 def argument_of(value: Any, depth: int = 0) -> Argument:
@@ -92,7 +106,16 @@ def argument_of(value: Any, depth: int = 0) -> Argument:
         return tuple([argument_of(part, depth + 1) for part in value])
     if type.__getattribute__(cls, "__name__") in _FOREIGN:
         return _foreign_of(value, cls)
+    if depth < DEEPEST and (cls is dict or "__dataclass_fields__" in vars(cls) or "_fields" in vars(cls)):
+        return _held_of(value, cls, depth)
     return Strange(type.__getattribute__(cls, "__name__"))
+
+
+def _held_of(value: Any, cls: type, depth: int) -> Argument:
+    found = parts(value) if cls is not dict or 0 < len(value) <= MOST_PARTS else None
+    if found is None or len(found[1]) > MOST_PARTS or not all(type(k) is str and k.isidentifier() for k in found[1]):
+        return Strange(cls.__name__)
+    return Held(cls, found[1], tuple([argument_of(part, depth + 1) for part in found[2]]))
 
 
 _FOREIGN = {"EagerTensor": "tensorflow", "ArrayImpl": "jax"}
@@ -106,27 +129,57 @@ def _foreign_of(value: Any, cls: type) -> Argument:
         return Strange(name)
     if gear == "tensorflow":
         return Foreign(gear, cls, value.dtype, value.ndim)
-    return Foreign(gear, cls, (value.dtype, value.weak_type), value.ndim, value.shape)
+    return Foreign(gear, cls, value.dtype, value.ndim, value.shape, value.weak_type)
 
 
 def is_foreign(value: Any) -> bool:
     """Whether a value is an array of a framework."""
-    return type.__getattribute__(type(value), "__name__") in _FOREIGN and type(_foreign_of(value, type(value))) is Foreign
+    return (
+        type.__getattribute__(type(value), "__name__") in _FOREIGN and type(_foreign_of(value, type(value))) is Foreign
+    )
 
 
 def gear_of(kind: Sequence[Argument]) -> str:
     """Which gear is for arguments of such kinds."""
-    for part in kind:
-        gear = gear_of(part) if isinstance(part, tuple) else getattr(part, "gear", "numba")
-        if gear != "numba":
-            return gear
-    return "numba"
+    gears = (leaf.gear for leaf in leaves_of(kind) if isinstance(leaf, Foreign))
+    return next(gears, "numba")
 
 
-def place_of(f: types.FunctionType, line: int | None = None) -> str:
-    """A place in the user's code, in few words."""
-    file = f.__code__.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
-    return f"{file}:{line or f.__code__.co_firstlineno} in {f.__name__}"
+def parts_of(kind: Argument) -> tuple[Any, ...] | None:
+    """The kinds of what a value holds; None where it is one value."""
+    if isinstance(kind, Held):
+        return kind.parts
+    return kind if isinstance(kind, tuple) else None
+
+
+def leaves_of(kinds: Sequence[Argument]) -> Iterator[Any]:
+    """All kinds that hold no others."""
+    for kind in kinds:
+        inside = parts_of(kind)
+        if inside is None:
+            yield kind
+        else:
+            yield from leaves_of(inside)
+
+
+def apart(kind: Argument, value: Any) -> Any:
+    """An argument as a compiled call takes it: a tuple of parts, and None where its value is built in."""
+    if isinstance(kind, Held):
+        return tuple(map(apart, kind.parts, (parts(value) or ((), (), ()))[2]))
+    if isinstance(kind, tuple):
+        return tuple(map(apart, kind, value))
+    return None if isinstance(kind, Fixed) else value
+
+
+def together(kind: Argument, leaves: Iterator[Any]) -> Any:
+    """An argument with other leaves; those that are built in as they are."""
+    if isinstance(kind, Held):
+        return assemble(kind.cls, kind.keys, [together(part, leaves) for part in kind.parts])
+    if isinstance(kind, tuple):
+        return tuple([together(part, leaves) for part in kind])
+    if isinstance(kind, Fixed):
+        return kind.value
+    return None if kind is type(None) else next(leaves)
 
 
 def class_of(kind: Kind) -> type:
@@ -140,9 +193,19 @@ def fixed_of(value: Any) -> Argument:
     return Fixed(value, cls) if cls in (str, int, bool) else argument_of(value)
 
 
+def for_framework(kind: Argument, value: Any) -> Argument:
+    """The kind of an argument beside a framework's arrays: flags and texts are built in."""
+    if isinstance(kind, Held):
+        held = (parts(value) or ((), (), ()))[2]
+        return Held(kind.cls, kind.keys, tuple(map(for_framework, kind.parts, held)))
+    if isinstance(kind, tuple):
+        return tuple(map(for_framework, kind, value))
+    return Fixed(value, type(value)) if type(value) in (bool, str) else kind
+
+
 def is_strange(argument: Argument) -> bool:
     """Whether no machine code takes such an argument."""
-    return any(map(is_strange, argument)) if isinstance(argument, tuple) else isinstance(argument, Strange)
+    return any(isinstance(leaf, Strange) for leaf in leaves_of((argument,)))
 
 
 def name_of(argument: Argument) -> str:
@@ -164,8 +227,8 @@ def result_of(value: Any, depth: int = 0) -> Result | None:
     """The form of a result; None where no machine code gives one like it."""
     cls = type(value)
     if cls is tuple and len(value) <= MOST_PARTS and depth < DEEPEST:
-        parts = tuple([result_of(part, depth + 1) for part in value])
-        return None if None in parts else parts
+        made = tuple([result_of(part, depth + 1) for part in value])
+        return None if None in made else made
     return cls if value is None or cls is np.ndarray or id(cls) in _NUMBERS else None
 
 

@@ -42,9 +42,7 @@ def prepare(
         return reason.refusal
 
 
-def prepare_call(
-    gear: str, f: Any, arguments: Sequence[Argument], wanted: Result | None, free: bool
-) -> Call | Refusal:
+def prepare_call(gear: str, f: Any, arguments: Sequence[Argument], wanted: Result | None, free: bool) -> Call | Refusal:
     """A whole function made ready to be called with such arguments, or why not. `free`: other threads run meanwhile."""
     if not is_installed(gear):
         return Refusal(gear, f"{gear} is not installed", remedy=INSTALL[gear])

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..trace.paths import Capture, Path, is_fixed, plain_of
-from .calls import place_of
 from .ran import NotCompiled
+from .signatures import place_of
 
 FOREIGN = sys.stdlib_module_names | {"numpy", "scipy", "jax", "jaxlib", "tensorflow", "flax", "optax", "equinox"}
 """Packages whose functions are taken to be what they were."""

@@ -12,9 +12,10 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from ..gears.calls import Argument, Call, Fixed, Foreign, place_of
+from ..gears.calls import Argument, Call, Fixed, Foreign, leaves_of, parts_of, together
 from ..gears.express import MISS
 from ..gears.ran import NotCompiled
+from ..gears.signatures import call_with, place_of
 from .captured import Portrait, portray
 from .glance import glance_of
 from .trace import Traced, convert
@@ -23,7 +24,7 @@ _SOUND = ("Placeholder", "Const", "NoOp")
 """Operations that nobody misses where nothing needs them."""
 _TELL_APART = frozenset(("isinstance", "type", "hasattr", "getattr", "float", "int", "str", "repr", "format", "round"))
 """Names by which a function could see that a number is not Python's."""
-_LENGTHS = frozenset(("shape", "get_shape", "len", "set_shape"))
+_LENGTHS = frozenset(("shape", "get_shape", "set_shape"))
 """Names by which a function reads lengths, which a graph does not know."""
 INT32 = 2**31
 
@@ -41,7 +42,7 @@ def compile_call(f: Any, arguments: Sequence[Argument]) -> Call:
     names = _names_read(f)
     if not names.isdisjoint(_LENGTHS):
         raise NotCompiled("tensorflow", "reads a length, which its graph does not know", place_of(f), "use tf.shape")
-    if not names.isdisjoint(_TELL_APART) and any(kind in (int, float) for kind in _leaves(arguments)):
+    if not names.isdisjoint(_TELL_APART) and any(kind in (int, float) for kind in leaves_of(arguments)):
         raise NotCompiled("tensorflow", "may look at the class of a number", place_of(f), "make it static, or a tensor")
     return _Graph(f, arguments, portrait).call()
 
@@ -63,7 +64,7 @@ class _Graph:
         self.f, self.arguments = f, arguments
         self.portrait, self.glance = portrait.kept_for_good(), glance_of(f, portrait)
         self.lifted = portrait.lifted
-        self.numbers = [leaf for leaf in _leaves(arguments) if _is_input(leaf)]
+        self.numbers = [leaf for leaf in leaves_of(arguments) if _is_input(leaf)]
         self.structure: Any = None
         self.given: list[int | None] = []
         """Which input a result is; None for one that was computed."""
@@ -73,7 +74,6 @@ class _Graph:
             reason = f"does more than compute: {traced.acts}" if traced.acts else "draws random numbers"
             raise NotCompiled("tensorflow", reason, place_of(f))
         self.concrete = concrete
-        self.made = [i for i, given in enumerate(self.given) if given is None]
 
     def _traced(self) -> Any:
         specs = [_spec(leaf) for leaf in self.numbers]
@@ -93,10 +93,7 @@ class _Graph:
         if self.portrait.decides:
             inner = convert(inner)
         given = iter([Number(x) if kind in (int, float) else x for x, kind in zip(leaves, self.numbers, strict=False)])
-        args = [_rebuilt(argument, given) for argument in self.arguments]
-        code = self.f.__code__
-        only = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-        made = inner(*args[: code.co_argcount], **dict(zip(only, args[code.co_argcount :], strict=True)))
+        made = call_with(inner, self.f.__code__, [together(argument, given) for argument in self.arguments])
         return self._results(made, leaves)
 
     def _results(self, made: Any, leaves: Sequence[Any]) -> list[Any]:
@@ -108,13 +105,9 @@ class _Graph:
             at = next((i for i, leaf in enumerate(leaves) if leaf is one), None)
             self.given.append(at)
             results += [one] if at is None else []
-        ends = _unused(results)
-        if ends:
-            with tf.control_dependencies(ends):  # they may raise, as they do in the plain function
-                results = [tf.identity(one) for one in results]
         if not results:
             raise NotCompiled("tensorflow", "computes nothing from tensors")
-        return results
+        return [*results, *_unused(results)]  # which may raise, as they do in the plain function
 
     def call(self) -> Call:
         return Call(self._run(), self._bind, object, (), (), False, "tensorflow", exact=False, free=is_free)
@@ -149,7 +142,7 @@ class _Graph:
 
 
 def _unused(results: Sequence[Any]) -> list[Any]:
-    """Operations that no result needs, and no other operation."""
+    """What is computed and not needed: TensorFlow leaves it out of a graph whose results do not name it."""
     graph = tf.compat.v1.get_default_graph()
     needed, pending = set(), [one.op for one in results]
     while pending:
@@ -159,18 +152,10 @@ def _unused(results: Sequence[Any]) -> list[Any]:
             pending += [one.op for one in op.inputs] + list(op.control_inputs)
     others = [op for op in graph.get_operations() if op not in needed and op.type not in _SOUND]
     consumed = {one.op for op in others for one in op.inputs}
-    return [op for op in others if op not in consumed]
+    return [one for op in others if op not in consumed for one in op.outputs[:1]]
 
 
 # ---- arguments
-
-
-def _leaves(arguments: Sequence[Argument]) -> Iterator[Argument]:
-    for argument in arguments:
-        if isinstance(argument, tuple):
-            yield from _leaves(argument)
-        else:
-            yield argument
 
 
 def _is_input(leaf: Argument) -> bool:
@@ -187,18 +172,12 @@ def _spec(leaf: Any) -> Any:
     return tf.TensorSpec([None] * leaf.ndim, leaf.dtype)
 
 
-def _rebuilt(argument: Argument, leaves: Iterator[Any]) -> Any:
-    if isinstance(argument, tuple):
-        return tuple(_rebuilt(part, leaves) for part in argument)
-    if isinstance(argument, Fixed):
-        return argument.value
-    return None if argument is type(None) else next(leaves)
-
-
 def _inputs(arguments: Sequence[Argument], values: Sequence[Any]) -> Iterator[Any]:
+    """The tensors among arguments that were taken apart, and those for numbers."""
     for argument, value in zip(arguments, values, strict=True):
-        if isinstance(argument, tuple):
-            yield from _inputs(argument, value)
+        inside = parts_of(argument)
+        if inside is not None:
+            yield from _inputs(inside, value)
         elif argument is float:
             yield tf.constant(value, tf.float64)
         elif argument is int:
@@ -226,11 +205,14 @@ class Number:
             raise TypeError(f"a number that is not known yet does not become {wanted.name}")
         return tf.cast(self.wide, wanted)
 
+    def __neg__(self) -> Number:
+        return Number(-self.wide)
+
     def _needs_value(self, *_: Any) -> Any:
         raise TypeError("decides by the value of a Python number, or shows it; make it static, or a tensor")
 
     __bool__ = __int__ = __float__ = __index__ = __str__ = __repr__ = __format__ = _needs_value
-    __eq__ = __ne__ = _needs_value  # type: ignore[assignment]
+    __eq__ = __ne__ = _needs_value
 
 
 _FLOATS, _INTS = {tf.float32, tf.float64}, {tf.int32, tf.int64}
@@ -257,4 +239,3 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
         setattr(Number, _full, _arithmetic(_full, _name in ("add", "sub", "mul")))
 for _name in ("lt", "le", "gt", "ge"):
     setattr(Number, f"__{_name}__", _arithmetic(f"__{_name}__", False))
-Number.__neg__ = lambda self: Number(-self.wide)  # type: ignore[attr-defined]

@@ -7,9 +7,11 @@ from typing import Any
 
 import jax
 
-from ..calls import Argument, Call, Fixed, Foreign, place_of
+from ...columns.forms import LEAF, flatten
+from ..calls import Argument, Call, Fixed, Foreign, leaves_of, parts_of, together
 from ..express import binder_of
 from ..ran import NotCompiled
+from ..signatures import call_with, place_of
 from ..standing import standing_of
 
 
@@ -31,13 +33,13 @@ class _Program:
 
     def __init__(self, f: Any, arguments: Sequence[Argument]) -> None:
         self.f, self.arguments = f, arguments
-        self.structure: Any = None
+        self.form = LEAF
         self.given: list[int | None] = []
         """Which input a result is; None for one that was computed."""
 
     def trace(self) -> None:
         """Run the function on stand-ins of JAX's, once, to see that it can be."""
-        kinds = [_shape(leaf) for leaf in jax.tree.leaves(self.arguments, is_leaf=_is_leaf) if _is_input(leaf)]
+        kinds = [_shape(leaf) for leaf in leaves_of(self.arguments) if _is_input(leaf)]
         try:
             jax.eval_shape(self._over, *kinds)
         except NotCompiled:
@@ -48,11 +50,8 @@ class _Program:
 
     def _over(self, *inputs: Any) -> list[Any]:
         leaves = iter(inputs)
-        args = [_rebuilt(argument, leaves) for argument in self.arguments]
-        code = self.f.__code__
-        only = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-        made = self.f(*args[: code.co_argcount], **dict(zip(only, args[code.co_argcount :], strict=True)))
-        results, self.structure = jax.tree.flatten(made)
+        made = call_with(self.f, self.f.__code__, [together(argument, leaves) for argument in self.arguments])
+        self.form, results = flatten(made)
         self.given = [next((i for i, one in enumerate(inputs) if one is result), None) for result in results]
         for result in results:
             if not isinstance(result, jax.core.Tracer):
@@ -60,9 +59,9 @@ class _Program:
         return [result for result, at in zip(results, self.given, strict=True) if at is None]
 
     def run(self) -> Callable[..., Any]:
-        compiled, given, structure = jax.jit(self._over), self.given, self.structure
+        compiled, given, form = jax.jit(self._over), self.given, self.form
         arguments, width = self.arguments, len(self.arguments)
-        single = jax.tree.structure(0) == structure and given == [None]
+        single = form == LEAF and given == [None]
 
         def run(*values: Any) -> Any:
             inputs = _inputs(arguments, values[:width])
@@ -70,13 +69,9 @@ class _Program:
             if single:
                 return made[0]
             rest = iter(made)
-            return jax.tree.unflatten(structure, [next(rest) if at is None else inputs[at] for at in given])
+            return form.build(iter([next(rest) if at is None else inputs[at] for at in given]))
 
         return run
-
-
-def _is_leaf(argument: Any) -> bool:
-    return not isinstance(argument, tuple)
 
 
 def _is_input(leaf: Any) -> bool:
@@ -89,24 +84,16 @@ def _is_input(leaf: Any) -> bool:
 
 def _shape(leaf: Any) -> Any:
     if isinstance(leaf, Foreign):
-        dtype, weak = leaf.dtype
-        return jax.ShapeDtypeStruct(leaf.shape, dtype, weak_type=weak)
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, weak_type=leaf.weak)
     return jax.ShapeDtypeStruct((), jax.dtypes.canonicalize_dtype(leaf), weak_type=True)
-
-
-def _rebuilt(argument: Any, leaves: Any) -> Any:
-    if isinstance(argument, tuple):
-        return tuple(_rebuilt(part, leaves) for part in argument)
-    if isinstance(argument, Fixed):
-        return argument.value
-    return None if argument is type(None) else next(leaves)
 
 
 def _inputs(arguments: Sequence[Argument], values: Sequence[Any]) -> list[Any]:
     found: list[Any] = []
     for argument, value in zip(arguments, values, strict=True):
-        if isinstance(argument, tuple):
-            found += _inputs(argument, value)
+        inside = parts_of(argument)
+        if inside is not None:
+            found += _inputs(inside, value)
         elif not isinstance(argument, Fixed) and value is not None:
             found.append(value)
     return found

@@ -20,8 +20,10 @@ from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import InlineClosureLikes, TranslateByteCode
 
 from ...columns.kinds import kind_of
+from ..calls import Held
 from ..ran import NotCompiled
 from .blocks import is_bool, is_complex, is_float, is_int
+from .holders import take_apart
 from .ranges import KnowRanges
 from .semantics import IN_PLACE
 from .semantics import STAND_INS as OF_PYTHON
@@ -49,6 +51,8 @@ class Build:
     """Looks at every function once its types are known."""
     fixed: dict[str, Any] = field(default_factory=dict)
     """Values that are built in for arguments of the first function."""
+    held: dict[str, Held] = field(default_factory=dict)
+    """Its arguments that are dicts and objects, which come as tuples."""
 
 
 BUILD: contextvars.ContextVar[Build] = contextvars.ContextVar("build")
@@ -85,6 +89,8 @@ class TakeArguments(FunctionPass):  # type: ignore[misc]
             head.append(ir.Assign(value, first.scope.define(name, first.loc), first.loc))
             func_ir._definitions[name] = [value]
         _fix_arguments(func_ir, first, BUILD.get(), unit)
+        if unit.f is next(iter(BUILD.get().units)) and BUILD.get().held:
+            take_apart(func_ir, BUILD.get().held, lambda line: where_of(unit.f, line))
         first.body = head + first.body
         func_ir.arg_count += len(head)
         func_ir.arg_names = [*func_ir.arg_names, *unit.extra]
