@@ -592,7 +592,7 @@ def test_few_instructions_become_the_plain_function_s_code(
     def add(a: Any, b: Any) -> Any:
         return a + b
 
-    for _ in range(40):
+    for _ in range(60):
         add(x, x)
     assert add.__code__ is add.plain.__code__ and not compilations  # type: ignore[attr-defined]
     assert "stays plain for good" in add.explain().why  # type: ignore[attr-defined]
@@ -653,3 +653,74 @@ def test_map_sees_through(eager: None) -> None:
     assert np.array_equal(up.map(outer, xs, gear="numpy"), [w + 1 for w in want])
     assert np.array_equal(up.map(outer, xs, gear="numba"), [w + 1 for w in want])
     assert np.array_equal(up.vmap(f)(xs), want) and np.array_equal(up.vectorize(f)(xs), want)
+
+
+# ---- the code that it has
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_frames_can_be_looked_into(k: int) -> None:
+    """Also in the middle of a look, and where variables are those of a function around it."""
+
+    @up.function
+    def fails(x: float) -> float:
+        return 1.0 / (x - k)
+
+    @up.function
+    def fails_with_variables(x: float, *more: float, scale: float = 2.0) -> float:
+        a = b = x - k
+        inner = [a * scale for _ in range(2)]
+        try:
+            return 1.0 / b
+        except ZeroDivisionError:
+            raise ValueError(f"{a} {inner}") from None
+
+    for f, name in ((fails, "fails"), (fails_with_variables, "fails_with_variables")):
+        for i in range(50):
+            assert f(k + 1.0 + i) == 1.0 / (1.0 + i)
+            with pytest.raises((ZeroDivisionError, ValueError)) as caught:
+                f(float(k))
+            frames = [
+                frame for frame, _ in traceback.walk_tb(caught.value.__traceback__) if frame.f_code.co_name == name
+            ]
+            assert frames and all(frame.f_locals["x"] == k and frame.f_locals["k"] == k for frame in frames)
+            assert frames[-1].f_lineno > frames[-1].f_code.co_firstlineno
+
+
+def test_calls_begin_once_for_a_profiler() -> None:
+    def work(n: int) -> int:
+        total = 0
+        for i in range(n):
+            total += i
+        return total
+
+    counts = []
+    for f in (work, up.function(work)):
+        events: list[str] = []
+        sys.setprofile(lambda frame, event, _: events.append(event) if frame.f_code.co_name == "work" else None)
+        try:
+            for n in range(5):
+                f(n)
+        finally:
+            sys.setprofile(None)
+        counts.append((events.count("call"), events.count("return")))
+    assert counts[1][0] == counts[1][1] and counts[1][0] <= counts[0][0] + 1
+
+
+def test_what_a_function_sees_of_itself() -> None:
+    @up.function
+    def names(a: int, b: int = 2) -> list[str]:
+        c = a + b
+        return sorted(locals()) + [str(c)]
+
+    @up.function
+    def unset(a: int) -> int:
+        if a:
+            found = a
+        return found
+
+    for i in range(50):
+        assert names(i) == ["a", "b", "c", str(i + 2)]
+        assert unset(i + 1) == i + 1
+        with pytest.raises(UnboundLocalError):
+            unset(0)

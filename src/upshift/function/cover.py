@@ -23,6 +23,7 @@ import numpy as np
 from ..gears.calls import Argument, ArrayOf, Call, Fixed, Foreign, Held, Result, class_of
 from ..gears.signatures import names_of
 from ..trace.paths import Path
+from .prelude import with_prelude
 
 INNER = "_upshift"
 """What the names begin with that the code uses besides the function's arguments, or that with more underscores."""
@@ -48,8 +49,11 @@ def cover_of(f: types.FunctionType) -> types.FunctionType:
 
 
 def watching(f: types.FunctionType, look: Callable[..., Any], ticks: Iterator[bool]) -> types.CodeType:
-    """Code that calls the function, or `look` at a tick that is False."""
+    """Code that does what the function does, or calls `look` at a tick that is False."""
     writer = _Writer(f)
+    made = with_prelude(f.__code__, writer.passing, look, ticks)
+    if made is not None:
+        return made
     body = [f"return {writer.named(f)}({writer.passed})"]
     return writer.code(body, look, ticks)
 
@@ -111,9 +115,18 @@ class _Writer:
         slash = [*first, "/"] if first else []
         bare = ["*"] if only and not star else []
         self.given = ", ".join(filter(None, [*slash, *own[len(first) :], star, *bare, *only, double]))
-        self.passed = ", ".join(filter(None, [*own, star, *(f"{name}={name}" for name in only), double]))
+        self.passed = self.passing(names)
         self.lines: list[str] = []
         self.common: dict[int, str] = {}
+
+    def passing(self, names: list[str]) -> str:
+        """How the function's arguments are handed on, where they have these names."""
+        code = self.f.__code__
+        count, only, flags = code.co_argcount, code.co_kwonlyargcount, code.co_flags
+        rest = iter(names[count + only :])
+        passed = names[:count] + ([f"*{next(rest)}"] if flags & inspect.CO_VARARGS else [])
+        passed += [f"{code.co_varnames[i]}={names[i]}" for i in range(count, count + only)]
+        return ", ".join(passed + ([f"**{next(rest)}"] if flags & inspect.CO_VARKEYWORDS else []))
 
     def named(self, value: Any) -> str:
         """A name for an object, from here on."""
@@ -275,11 +288,10 @@ class _Writer:
     def _compiled(self, source: str) -> types.CodeType:
         """Code in the place of the function's own, so that tracebacks point to its first line."""
         own = self.f.__code__
-        code = _template(source)
+        code = _template(source, own.co_freevars)
         constants = tuple(self.objects.get(c, c) if isinstance(c, str) else c for c in code.co_consts)
         return code.replace(co_consts=constants, co_name=own.co_name, co_qualname=own.co_qualname,
-                            co_filename=own.co_filename, co_firstlineno=own.co_firstlineno,
-                            co_freevars=own.co_freevars)  # fmt: skip
+                            co_filename=own.co_filename, co_firstlineno=own.co_firstlineno)  # fmt: skip
 
 
 _WAYS = {"global": "{0}.__globals__[{1!r}]", "cell": "{0}.__closure__[{1}].cell_contents", "attr": "{0}.{1}"}
@@ -315,12 +327,19 @@ def _under(checks: Sequence[str], lines: list[str]) -> list[str]:
 
 
 @functools.lru_cache(maxsize=256)
-def _template(source: str) -> types.CodeType:
-    """Code whose every line is the first."""
+def _template(source: str, free: tuple[str, ...]) -> types.CodeType:
+    """Code whose every line is the first, of a function that has these variables of one around it."""
+    if free:
+        head, *body = source.splitlines()
+        unused = [f"    if 0: {', '.join(free)}"]  # a variable that is named is there
+        source = "\n".join(_indented(f"def around({', '.join(free)}):", [head, *unused, *body]))
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
             node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]
             node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
-    module = compile(tree, "", "exec", dont_inherit=True)
-    return next(c for c in module.co_consts if isinstance(c, types.CodeType))
+    code = compile(tree, "", "exec", dont_inherit=True)
+    for _ in range(2 if free else 1):
+        code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
+    assert code.co_freevars == free
+    return code

@@ -31,7 +31,11 @@ SHARE = 0.01
 """Of the time of a function, what looks may cost."""
 FIRST_PAUSES = (0, 7, 31)
 """Calls before each of the first looks: a new function is not looked at too closely."""
-LONGEST_PAUSE = 127
+GLIMPSES = 2
+"""Of the first looks, those at the clock only, unless a call is long."""
+GLIMPSED = 10e-6
+"""Seconds of a call from which on it is worth a closer look at once."""
+LONGEST_PAUSE = 255
 """Calls between two looks, at most: so many may become dear before it is noticed."""
 FAST_PAUSE = 511
 """The same where calls go to machine code."""
@@ -78,7 +82,8 @@ class Life:
         self.pause = LONGEST_PAUSE
         self.young = True
         self.fast: list[Lot] = []
-        self.thought = False
+        self.seen = self.thought = False
+        """Whether its code was glanced at, and whether it was read."""
         self.inside: dict[int, int] = {}
         """How many calls of each thread are being looked at."""
         self.lock = threading.Lock()
@@ -131,10 +136,12 @@ class Life:
             raise
 
     def _look(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        if self.looks < GLIMPSES and self.young and len(FIRST_PAUSES) > GLIMPSES:
+            return self._glimpse(args, keywords)
         values = args if self.is_flat else values_of(self.plain, args, keywords)
         lot = self._lot(values)
         self.looks += 1
-        if self.looks == 1:
+        if not self.seen:
             self._look_at_code()
         if sys.gettrace() is not None:  # a debugger sees the plain function
             return self.plain(*args, **keywords)
@@ -152,8 +159,31 @@ class Life:
             return self._compiled(lot, values, args, keywords)
         return self._timed(lot, args, keywords)
 
+    def _glimpse(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """One of the first calls, with an eye on the clock alone: most functions are short, and not called often."""
+        self.looks += 1
+        thread = threading.get_ident()
+        if thread in self.inside:
+            self.settle(RECURSIVE)
+            return self.plain(*args, **keywords)
+        self.inside[thread] = 1
+        began = time.perf_counter()
+        try:
+            result = self.plain(*args, **keywords)
+        finally:
+            took = time.perf_counter() - began
+            self.inside.pop(thread, None)
+        if took > GLIMPSED:
+            lot = self._lot(args if self.is_flat else values_of(self.plain, args, keywords))
+            self._note_call(lot, took)
+            lot.result, lot.returned = result_of(result), True
+        elif took < BRIEF and self.looks == GLIMPSES and is_brief(self.plain):
+            self.settle(Refusal("numba", "its few instructions take less time than a call of machine code"))
+        return result
+
     def _look_at_code(self) -> None:
         """What tells at once that the function is to be left alone."""
+        self.seen = True
         if calls_itself(self.plain, self.cover()):
             self.settle(RECURSIVE)
         elif looks_worldly(self.plain):
@@ -196,12 +226,15 @@ class Life:
                 del self.inside[thread]
             else:
                 self.inside[thread] = depth - 1
-            lot.add(took, self._stands_for())
-            self._pace(took)
+            self._note_call(lot, took)
         lot.result, lot.returned = result_of(result), True
         if self.looks in LEAVING:
             self._consider_leaving()
         return result
+
+    def _note_call(self, lot: Lot, took: float) -> None:
+        lot.add(took, self._stands_for())
+        self._pace(took)
 
     def _pace(self, took: float) -> None:
         """Looks cost a small share of the function's time, and none of it where it is long."""

@@ -11,7 +11,11 @@ from typing import Any
 def names_of(f: types.FunctionType) -> tuple[str, ...]:
     """Of a function's arguments, as they are given to a compiled call: positional ones, those by keyword only, the
     tuple of more positional ones and the dict of more keywords."""
-    code = f.__code__
+    return names_of_code(f.__code__)
+
+
+def names_of_code(code: types.CodeType) -> tuple[str, ...]:
+    """The same for a function of this code."""
     more = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + more]
 
