@@ -295,6 +295,35 @@ def pairs(x):
     return low, high, low < high
 
 
+@row(floats(1), numpys(1), ints((-3, 3)))
+def rectified(x):
+    total = 0.0
+    for i in range(4):
+        total += max(0, x - i)
+        total -= min(x, 1, i * 0.5)
+    return total
+
+
+@row(floats(2), ints((-3, 3), (-3, 3)), lambda rng: (some_int(rng), some_float(rng)))
+def clipped(x, low):
+    for i in range(3):
+        x = max(x, low)
+    return min(x, 2)
+
+
+@row(
+    lambda rng: (some_int(rng), some_float(rng)),
+    lambda rng: (2**60 + 1, float(2**60)),
+    lambda rng: (1, math.nan),
+    compiles=False,
+)
+def larger(n, x):
+    count = 0
+    for i in range(2):
+        count += max(n, x) > i
+    return count, max(n, x), min(x, n)
+
+
 @row(floats(1), numpys(1))
 def nothing(x):
     for _ in range(3):

@@ -17,6 +17,7 @@ from numba.core import ir, types
 from ..calls import NUMBERS
 from ..ran import NotCompiled
 from .pipeline import OF_NUMPY, STAND_INS
+from .semantics import OF_ANY
 
 Codes = frozenset[int]
 """Classes that a number may be of: positions in NUMBERS."""
@@ -34,7 +35,7 @@ Sort = Any
 BOOL, INT, FLOAT, COMPLEX = range(4)
 NUMPY = 4
 """What a NumPy class's code is above that of Python's."""
-MEANT = {id(stand_in): fn for fn, stand_in in STAND_INS.items()}
+MEANT = {id(stand_in): fn for table in (STAND_INS, OF_ANY) for fn, stand_in in table.items()}
 _COMPARISONS = frozenset((operator.lt, operator.le, operator.eq, operator.ne, operator.ge, operator.gt))
 SAME = frozenset((operator.neg, operator.pos, operator.invert, abs))
 OPERATORS = frozenset((operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,

@@ -25,7 +25,7 @@ from ..ran import NotCompiled
 from .blocks import is_bool, is_complex, is_float, is_int
 from .holders import take_apart
 from .ranges import KnowRanges
-from .semantics import IN_PLACE
+from .semantics import IN_PLACE, OF_ANY
 from .semantics import STAND_INS as OF_PYTHON
 from .ufuncs import UFUNCS
 from .unit import OUR_MODULES, Unit, where_of
@@ -319,13 +319,14 @@ class _Rewriting:
         if callee is math.log and len(args) == 2:  # as CPython computes it
             logs = [self._called(block, statement, STAND_INS[math.log], (arg,), body) for arg in args]
             return self._call(block, statement, STAND_INS[operator.truediv], tuple(logs), body)
-        while callee in (min, max) and len(args) > 2:
-            first = self._variable(block, statement.loc)
-            call = ir.Expr.call(value.func, tuple(args[:2]), (), statement.loc)
-            body.append(ir.Assign(call, first, statement.loc))
-            args[:2] = [first]
-        if callee in (min, max) and len(args) < 2:
-            self._refuse(f"calls {callee.__name__} of one iterable", statement)
+        if callee in (min, max):
+            if len(args) < 2:
+                self._refuse(f"calls {callee.__name__} of one iterable", statement)
+            followed = self.build.watch is not None and self.unit.f is next(iter(self.build.units))
+            fn = OF_ANY[callee] if followed else STAND_INS[callee]
+            while len(args) > 2:
+                args[:2] = [self._called(block, statement, fn, tuple(args[:2]), body)]
+            return self._call(block, statement, fn, tuple(args), body)
         return ir.Expr.call(value.func, tuple(args), (), value.loc)
 
     def _call(self, block: Any, statement: Any, fn: Any, args: tuple[Any, ...], body: list[Any]) -> Any:
