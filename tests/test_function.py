@@ -724,3 +724,32 @@ def test_what_a_function_sees_of_itself() -> None:
         assert unset(i + 1) == i + 1
         with pytest.raises(UnboundLocalError):
             unset(0)
+
+
+def test_a_long_call_is_compared_with_the_one_before(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (life, lots):
+        monkeypatch.setattr(module, "HEAVY", -1.0)
+    k = 1.0
+
+    @up.function
+    def f(n: int) -> float:
+        total = 0.0
+        for i in range(n):
+            total += i * k
+        return total
+
+    assert f(5) == 10.0 and f(6) == 15.0
+    assert f.explain().gear == "numba"  # type: ignore[attr-defined]
+
+    @up.function
+    def g(n: int) -> float:
+        total = 0.0
+        for i in range(n):
+            total += i * k + 1.0
+        return total
+
+    with overheard() as said:
+        assert g(5) == 15.0
+        k = 2.0
+        assert [g(n) for n in range(8)] == [sum(2.0 * i + 1.0 for i in range(n)) for n in range(8)]
+    assert not said and g.explain().gear == "numba"  # type: ignore[attr-defined]

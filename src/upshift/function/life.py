@@ -12,7 +12,19 @@ import weakref
 from typing import Any
 
 from ..errors import Refusal
-from ..gears.calls import PASSING, ArrayOf, apart, argument_of, fixed_of, for_framework, gear_of, leaves_of, result_of
+from ..gears.calls import (
+    NUMBERS,
+    PASSING,
+    ArrayOf,
+    Held,
+    apart,
+    argument_of,
+    fixed_of,
+    for_framework,
+    gear_of,
+    leaves_of,
+    result_of,
+)
 from ..gears.express import MISS
 from ..gears.frameworks import INSTALL, prepare_call
 from ..gears.signatures import names_of, values_of
@@ -20,7 +32,7 @@ from ..plan.calibration import note_compile
 from ..plan.disk import NOTEBOOK
 from ..plan.fingerprint import fingerprint
 from .cover import Fast, shifting, straight, ticks_of, watching
-from .lots import Lot, lot_of, note_of
+from .lots import HEAVY, OF_A_KERNEL, Lot, lot_of, note_of
 from .outlook import calls_itself, is_brief, is_lazy, looks_worldly, why_plain
 from .trial import Trial, copies_of
 
@@ -177,6 +189,7 @@ class Life:
             lot = self._lot(args if self.is_flat else values_of(self.plain, args, keywords))
             self._note_call(lot, took)
             lot.result, lot.returned = result_of(result), True
+            self._keep_seen(lot, args, keywords, result)
         elif took < BRIEF and self.looks == GLIMPSES and is_brief(self.plain):
             self.settle(Refusal("numba", "its few instructions take less time than a call of machine code"))
         return result
@@ -228,9 +241,16 @@ class Life:
                 self.inside[thread] = depth - 1
             self._note_call(lot, took)
         lot.result, lot.returned = result_of(result), True
+        self._keep_seen(lot, args, keywords, result)
         if self.looks in LEAVING:
             self._consider_leaving()
         return result
+
+    def _keep_seen(self, lot: Lot, args: Any, keywords: Any, result: Any) -> None:
+        """What one comparison takes, where that must do and nothing can change it."""
+        numbers = all(leaf in NUMBERS for leaf in leaves_of((*lot.kind, *([lot.result] if lot.result else ()))))
+        if lot.call is None and lot.per_call > HEAVY and numbers and not any(isinstance(k, Held) for k in lot.kind):
+            lot.seen = values_of(self.plain, args, keywords), result
 
     def _note_call(self, lot: Lot, took: float) -> None:
         lot.add(took, self._stands_for())
@@ -302,12 +322,27 @@ class Life:
             else:
                 lot.call = made
                 if loaded and not lot.compiled_before and lot.gear == "numba":
-                    note_compile(lot.compiled_in)
+                    note_compile(lot.compiled_in / OF_A_KERNEL)
                 lot.compiled_before = True
                 self._note(lot)
         finally:
             self.lock.release()
+        if lot.call is not None and lot.seen is not None and self._agrees_with_seen(lot, *lot.seen):
+            return self._look_at_fast(lot, values, args, keywords)
         return self._tried(lot, values, args, keywords)
+
+    def _agrees_with_seen(self, lot: Lot, values: Any, result: Any) -> bool:
+        """Whether machine code gives what a long call gave; if not, what it reads besides may have changed since."""
+        assert lot.call is not None
+        lot.seen = None
+        trial = Trial(self.plain, lot.call, values, list(values))
+        if trial.left or trial.difference(result) is not None:
+            return False
+        lot.checked, lot.tried, lot.tried_plain = 1, trial.took, lot.per_call
+        lot.trusted = lot.not_faster() is None
+        if lot.trusted:
+            self._use(lot)
+        return lot.trusted
 
     def _tried(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
         """Machine code on copies, the plain function on the arguments; what it gives is what the caller gets."""

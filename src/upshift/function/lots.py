@@ -14,14 +14,18 @@ from ..plan.choice import IMPORT, LOAD
 
 SMALLEST = 0.35e-6
 """Seconds of a plain call below which machine code, which has to be called as well, gives nothing."""
-AT_STAKE = 0.1
+AT_STAKE = 0.05
 """Seconds of plain calls below which machine code is not worth a thought."""
 HEAVY = 10e-3
 """Seconds of a plain call from which on one comparison must do."""
 CHECKS = 3
 """Comparisons with the plain function before machine code is trusted."""
-COMPILE = 0.1
+COMPILE = 0.05
 """Seconds to compile a function for one kind of arguments, at least."""
+OF_A_KERNEL = 0.4
+"""What that costs of what a kernel over lanes does, which is what is measured on this machine."""
+LOADING = 0.3
+"""Seconds to load all that is needed for graphs, once in a process."""
 PRICES = {"tensorflow": 0.05, "jax": 0.1}
 """Seconds that a framework, which is loaded already, takes to make a program for its own arrays."""
 ODD = 10.0
@@ -45,6 +49,8 @@ class Lot:
     """Seconds in the plain function."""
     shortest: float = float("inf")
     returned: bool = False
+    seen: tuple[Any, Any] | None = None
+    """Arguments and result of a long call with numbers, which nothing can change: no other is needed to compare with."""
     result: Result | None = None
     """Of the last call that returned; None where machine code gives nothing like it."""
     call: Call | None = None
@@ -106,9 +112,10 @@ class Lot:
     def price(self) -> float:
         """Seconds that machine code is expected to cost."""
         if self.gear in PRICES:
-            return PRICES[self.gear]
+            loaded = self.gear != "tensorflow" or "upshift.tensorflow" in sys.modules
+            return PRICES[self.gear] + (0.0 if loaded else LOADING)
         loading = 0.0 if "numba" in sys.modules else IMPORT
-        return loading + (LOAD if self.compiled_before else max(calibration().compile, COMPILE))
+        return loading + (LOAD if self.compiled_before else max(OF_A_KERNEL * calibration().compile, COMPILE))
 
     def wants_thought(self) -> bool:
         """Whether enough was spent to think of machine code."""
