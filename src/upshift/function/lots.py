@@ -50,7 +50,7 @@ class Lot:
     shortest: float = float("inf")
     returned: bool = False
     seen: tuple[Any, Any] | None = None
-    """Arguments and result of a long call with numbers, which nothing can change: no other is needed to compare with."""
+    """Arguments and result of a long call with numbers, which nothing can change: another need not be made."""
     result: Result | None = None
     """Of the last call that returned; None where machine code gives nothing like it."""
     call: Call | None = None
