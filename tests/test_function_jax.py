@@ -211,3 +211,124 @@ def test_settings_of_the_user_hold() -> None:
             assert a.dtype == np.float64
             same(added(a, a), f(a, a))
     assert jnp.arange(3.0).dtype == np.float32
+
+
+# ---- functions of NumPy's arrays, by XLA
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All arrays are taken to be large."""
+    monkeypatch.setattr(life, "XLA_FROM", -1.0)
+    monkeypatch.setattr(life, "BRIEF", -1.0)
+
+
+WEIGHTS = np.array([1.0, -2.0, 0.5])
+
+
+def array(i: int) -> Any:
+    return np.random.default_rng(i).normal(0, 2, 3)
+
+
+def chained(x, y):
+    z = np.exp(-x * x) * np.sin(y)
+    for _ in range(3):
+        z = z * 0.5 + np.tanh(z) * y
+    return z / (1 + np.abs(z))
+
+
+def weighed(x, k):
+    return np.sum(x * WEIGHTS) * k, x @ WEIGHTS
+
+
+def chosen(x):
+    return np.where(x > 0, np.log(np.abs(x) + 1.0), x)
+
+
+def warns(x):
+    return np.sqrt(x) + np.exp(x)
+
+
+def of_columns(x):
+    return {"scaled": x[:, None] * np.ones((1, 2)), "mean": np.mean(x)}
+
+
+ARRAY_ROWS = [
+    Row(chained, lambda i: (array(i), array(i + 1))),
+    Row(weighed, lambda i: (array(i), 0.5 * i)),
+    Row(chosen, lambda i: (array(i),)),
+    Row(warns, lambda i: (np.abs(array(i)) if i % 4 else array(i) * (1 if i % 8 else 1e3),)),
+    Row(of_columns, lambda i: (array(i),)),
+    Row(lambda x: x, lambda i: (array(i),), program=False),
+    Row(lambda x: x[1:], lambda i: (array(i),), program=False),
+    Row(lambda x: WEIGHTS, lambda i: (array(i),), program=False),
+    Row(lambda x: x.sum() * x.T, lambda i: (array(i).reshape(1, 3),)),
+]
+
+
+def written(x):
+    x += 1.0
+    return x * 2.0
+
+
+def same_array(want: Any, got: Any) -> None:
+    assert type(want) is type(got)
+    if isinstance(want, tuple | dict):
+        for one, other in zip(jax.tree.leaves(want), jax.tree.leaves(got), strict=True):
+            same_array(one, other)
+        return
+    assert np.shape(want) == np.shape(got)
+    np.testing.assert_allclose(want, got, rtol=1e-9, atol=1e-12)
+    if isinstance(want, np.ndarray):
+        assert got.dtype == want.dtype and got.flags.writeable == want.flags.writeable and got.strides == want.strides
+
+
+@pytest.mark.parametrize("row", ARRAY_ROWS, ids=lambda row: row.f.__name__)
+def test_functions_of_numpy_s_arrays(row: Row, large: None) -> None:
+    import warnings
+
+    f: Any = up.function(row.f)
+    for i in range(24):
+        args, copies = row.make(i), row.make(i)
+        heard = []
+        for one, given in ((row.f, args), (f, copies)):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                heard.append((one(*given), sorted({str(w.message) for w in caught})))
+        (want, said), (got, echoed) = heard
+        same_array(want, got)
+        assert said == echoed
+        assert (want is args[0]) is (got is copies[0]) and (want is WEIGHTS) is (got is WEIGHTS)
+        assert np.array_equal(args[0], copies[0])
+    shifted = any(kind.gear == "jax" or "rests" in kind.why for kind in f.explain().kinds)
+    assert shifted is row.program, f.explain()
+
+
+def test_other_shapes_and_written_arrays_are_the_plain_function_s(large: None) -> None:
+    f: Any = up.function(chained)
+    for i in range(30):
+        x = array(i) if i < 10 else np.arange(i, dtype=float)
+        same_array(chained(x, x), f(x, x))
+    g: Any = up.function(written)
+    for i in range(12):
+        x, y = array(i), array(i)
+        same_array(written(x), g(y))
+        assert np.array_equal(x, y)
+    assert g.explain().gear == "plain"
+
+
+def test_exact_results_are_numpy_s_own(large: None) -> None:
+    f: Any = up.function(chained, exact=True)
+    for i in range(9):
+        assert np.array_equal(chained(array(i), array(i)), f(array(i), array(i)))
+    assert f.explain().gear == "plain"
+
+
+def test_captured_arrays_change(large: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    f: Any = up.function(weighed)
+    for i in range(40):
+        if i == 20:
+            monkeypatch.setitem(globals(), "WEIGHTS", np.array([5.0, 1.0, -1.0]))
+        WEIGHTS[0] = i
+        same_array(weighed(array(i), 2.0), f(array(i), 2.0))
+    assert f.explain().gear == "jax"

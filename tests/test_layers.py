@@ -54,6 +54,7 @@ ALLOWED_LAZY: dict[tuple[str, str], str] = {
     ("upshift.gears.frameworks", "upshift.gears.cuda.driver"): "only where a GPU is asked for",
     ("upshift.gears.frameworks", "upshift.gears.cuda.function"): "only where the user names the gear",
     ("upshift.gears.frameworks", "upshift.gears.jax.gear"): "JAX takes a second to load",
+    ("upshift.gears.frameworks", "upshift.gears.jax.single"): "JAX takes a second to load",
     ("upshift.gears.frameworks", "upshift.gears.jax.whole"): "only for arrays of JAX",
     ("upshift.gears.frameworks", "upshift.tensorflow.whole"): "only for tensors",
     ("upshift.gears.frameworks", "upshift.gears.numba.branchless"): "Numba takes half a second to load",

@@ -60,6 +60,8 @@ BRIEF = 0.5e-6
 """Seconds of a call of a brief function that machine code could not make much shorter."""
 OFTEN = 16
 """Calls that machine code may leave to the plain function within some looks."""
+XLA_FROM = 2e-3
+"""Seconds of a plain call with arrays from which on XLA may be faster than NumPy."""
 LONG = 1e-3
 """Seconds of a plain call from which on machine code lets other threads run."""
 CHECK = 20e-6
@@ -69,6 +71,7 @@ CHECKED_SHARE = 0.01
 
 DEEPEST = 4
 """Calls within calls after which a function is known to call itself."""
+WHOLE_ARRAYS = Refusal("numba", "it computes with whole arrays, which is NumPy's already")
 RECURSIVE = Refusal("numba", "it calls itself, which machine code cannot as deeply", remedy="write it as a loop")
 
 
@@ -271,12 +274,11 @@ class Life:
         """A function of few instructions, without loops, is not looked at any more."""
         lots = list(self.lots.values())
         small = all(lot.shortest < BRIEF for lot in lots)
-        numpys = all(lot.refusal is not None or _has_arrays(lot.kind) for lot in lots)
+        numpys = all(lot.refusal is not None or (_has_arrays(lot.kind) and not self._is_for_xla(lot)) for lot in lots)
         if self.settled is None and (small or numpys) and is_brief(self.plain):
             why = Refusal("numba", "its few instructions take less time than a call of machine code")
             if not small:
-                whole = Refusal("numba", "it computes with whole arrays, which is NumPy's already")
-                why = next((lot.refusal for lot in lots if lot.refusal is not None), whole)
+                why = next((lot.refusal for lot in lots if lot.refusal is not None), WHOLE_ARRAYS)
             self.settle(why)
 
     # ---- machine code
@@ -294,17 +296,17 @@ class Life:
             lot.noted = ""
             return
         if _has_arrays(lot.kind) and is_brief(self.plain):
-            lot.refusal = Refusal("numba", "it computes with whole arrays, which is NumPy's already")
+            self._refuse(lot, WHOLE_ARRAYS)
         elif lot.result is None:
-            lot.refusal = Refusal("numba", "it returns something that machine code does not give")
+            self._refuse(lot, Refusal("numba", "it returns something that machine code does not give"))
         lot.noted = fingerprint(self.plain, "function", lot.name) or ""
         note = NOTEBOOK.read(lot.noted) if lot.noted else None
-        if note is None or lot.refusal is not None:
+        if note is None or lot.refusal is not None or lot.gear != "numba":
             return
         lot.compiled_before = note.get("compiled") is True
         refused = note.get("refused")
         if isinstance(refused, list) and len(refused) == 3 and all(isinstance(part, str) for part in refused):
-            lot.refusal = Refusal("numba", *refused)
+            self._refuse(lot, Refusal("numba", *refused))
 
     def _compiled(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
         """Compile, unless another thread does, and compare."""
@@ -313,7 +315,7 @@ class Life:
         try:
             began = time.perf_counter()
             loaded = "numba" in sys.modules
-            made = prepare_call(lot.gear, self.plain, lot.kind, lot.result, lot.per_call > LONG)
+            made = prepare_call(lot.gear, self.plain, lot.kind, values, lot.result, lot.per_call > LONG)
             lot.compiled_in = time.perf_counter() - began
             if isinstance(made, Refusal):
                 self._refuse(lot, made)
@@ -440,6 +442,12 @@ class Life:
     def _refuse(self, lot: Lot, why: Refusal) -> None:
         lot.refusal, lot.call, lot.trusted = why, None, False
         self._drop(lot)
+        if lot.gear == "numba" and why.remedy != PASSING and self._is_for_xla(lot):
+            lot.refusal, lot.gear = None, "jax"
+
+    def _is_for_xla(self, lot: Lot) -> bool:
+        """Whether XLA may be faster than NumPy; it is not loaded for that where nobody has."""
+        return _has_arrays(lot.kind) and lot.shortest > XLA_FROM and "jax" in self.gears and "jax" in sys.modules
 
     def _note(self, lot: Lot) -> None:
         if lot.noted:

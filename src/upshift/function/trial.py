@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.forms import assemble, parts
+from ..columns.forms import assemble, flatten, parts
 from ..config import settings
 from ..gears.calls import Call, Result, argument_of, is_foreign
 from ..gears.express import MISS
@@ -65,6 +65,8 @@ class Trial:
 
     def __init__(self, f: types.FunctionType, call: Call, values: Sequence[Any], copies: list[Any]) -> None:
         self.values, self.copies, self.exact = values, copies, call.exact
+        self.anew = call.gear == "jax"
+        """Whether the arrays that it gives are always new ones."""
         captured = call.bind(f) if call.bind is not None else ()
         self.left = captured is MISS or not all(values[i].flags.writeable for i in call.written)
         self.took, self.made = float("inf"), None
@@ -88,6 +90,8 @@ class Trial:
     def difference(self, result: Any) -> str | None:
         """Why it is not what the plain function did; None where it is."""
         reason = differ(_readable(result), _readable(self.made), self.exact)
+        if reason is None and self.anew:
+            reason = _why_not_new(result, self.made)
         if reason is not None:
             return reason
         for value, copy in zip(self.values, self.copies, strict=True):
@@ -107,6 +111,16 @@ def _readable(value: Any) -> Any:
         return type(value), argument_of(value), np.asarray(value)
     found = parts(value)
     return value if found is None else assemble(*found[:2], [_readable(part) for part in found[2]])
+
+
+def _why_not_new(result: Any, made: Any) -> str | None:
+    """Why an array of the plain function is not one of its own, or lies in memory otherwise."""
+    for want, got in zip(flatten(result)[1], flatten(made)[1], strict=True):
+        if type(want) is np.ndarray and not (want.flags.owndata and want.flags.writeable):
+            return "it returns a part of another array"
+        if type(want) is np.ndarray and want.strides != got.strides:
+            return "its arrays lie in memory otherwise"
+    return None
 
 
 def classed(made: Any, result: Result) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from ..columns.inputs import Lanes
 from ..errors import GearRefused, Refusal
 from ..trace import Tree
-from .calls import Argument, Call, Result
+from .calls import Argument, Call, Result, gear_of
 from .ran import NotCompiled, Prepared
 
 FRAMEWORKS = {"numba": "numba", "jax": "jax", "cuda": "numba"}
@@ -42,15 +42,18 @@ def prepare(
         return reason.refusal
 
 
-def prepare_call(gear: str, f: Any, arguments: Sequence[Argument], wanted: Result | None, free: bool) -> Call | Refusal:
-    """A whole function made ready to be called with such arguments, or why not. `free`: other threads run meanwhile."""
+def prepare_call(
+    gear: str, f: Any, arguments: Sequence[Argument], values: Sequence[Any], wanted: Result | None, free: bool
+) -> Call | Refusal:
+    """A whole function made ready to be called with such arguments, or why not. `values`: those of one call, `wanted`:
+    what one has given; `free`: other threads run meanwhile."""
     if not is_installed(gear):
         return Refusal(gear, f"{gear} is not installed", remedy=INSTALL[gear])
     try:
         if gear == "tensorflow":
             return _graph_of(f, arguments)
         if gear == "jax":
-            return _xla_of(f, arguments)
+            return _xla_of(f, arguments, values)
         return _machine_code_of(f, arguments, wanted, free)
     except NotCompiled as reason:
         return reason.refusal
@@ -68,10 +71,10 @@ def _graph_of(f: Any, arguments: Sequence[Argument]) -> Call:
     return compile_call(f, arguments)
 
 
-def _xla_of(f: Any, arguments: Sequence[Argument]) -> Call:
-    from .jax.whole import compile_call
+def _xla_of(f: Any, arguments: Sequence[Argument], values: Sequence[Any]) -> Call:
+    from .jax import single, whole
 
-    return compile_call(f, arguments)
+    return whole.compile_call(f, arguments) if gear_of(arguments) == "jax" else single.compile_call(f, values)
 
 
 def _in_numba(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool, shapes: Any) -> Prepared:

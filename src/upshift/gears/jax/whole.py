@@ -61,10 +61,11 @@ class _Program:
     def run(self) -> Callable[..., Any]:
         compiled, given, form = jax.jit(self._over), self.given, self.form
         arguments, width = self.arguments, len(self.arguments)
+        simple = all(isinstance(argument, Foreign) for argument in arguments)
         single = form == LEAF and given == [None]
 
         def run(*values: Any) -> Any:
-            inputs = _inputs(arguments, values[:width])
+            inputs = values if simple else _inputs(arguments, values[:width])
             made = compiled(*inputs)
             if single:
                 return made[0]
