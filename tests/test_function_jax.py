@@ -201,6 +201,25 @@ def test_under_other_transformations_it_is_plain() -> None:
     same(jax.vmap(added)(a, b), jax.vmap(f)(a, b))
 
 
+def test_impure_functions_run_once_per_call(capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[int] = []
+
+    def prints(x: Any) -> Any:
+        print("here")
+        return x * 2.0
+
+    def appends(x: Any) -> Any:
+        seen.append(1)
+        return x * 2.0
+
+    for f in (prints, appends):
+        g: Any = up.function(f)
+        for i in range(9):
+            g(vector(i))
+        assert g.explain().gear == "plain"
+    assert len(seen) == 9 and capsys.readouterr().out.split() == ["here"] * 9
+
+
 def test_settings_of_the_user_hold() -> None:
     f: Any = up.function(added)
     enable = jax.enable_x64 if hasattr(jax, "enable_x64") else jax.experimental.enable_x64

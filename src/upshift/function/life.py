@@ -206,8 +206,8 @@ class Life:
             self._think()
 
     def _think(self) -> None:
-        if any(lot.gear != "numba" for lot in self.lots.values()):
-            return  # frameworks have their own idea of what they can do
+        if any(lot.gear == "tensorflow" for lot in self.lots.values()):
+            return  # graphs have tapes and conditions in them
         self.thought = True
         why = why_plain(self.plain)
         if why is not None:
