@@ -22,7 +22,7 @@ import pytest
 import functions_table
 import upshift as up
 from law import overheard
-from upshift.function import decorate, life, lots
+from upshift.function import decorate, life, lots, pace
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lots, "FASTER", math.inf)
     monkeypatch.setattr(lots, "CHECKS", 1)
     monkeypatch.setattr(lots.Lot, "price", lambda self: 0.0)
-    monkeypatch.setattr(life, "FIRST_PAUSES", (0,))
-    monkeypatch.setattr(life, "LONGEST_PAUSE", 2)
-    monkeypatch.setattr(life, "FAST_PAUSE", 2)
+    monkeypatch.setattr(pace, "FIRST_PAUSES", (0,))
+    monkeypatch.setattr(pace, "LONGEST_PAUSE", 2)
+    monkeypatch.setattr(pace, "FAST_PAUSE", 2)
 
 
 @pytest.fixture
@@ -313,18 +313,18 @@ def test_tracebacks_show_the_user_s_code_only() -> None:
 
 def test_other_kinds_beside_machine_code(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls that machine code is not made for are plain calls, of which few are looked at."""
-    monkeypatch.setattr(life, "FAST_PAUSE", 50)
+    monkeypatch.setattr(pace, "FAST_PAUSE", 50)
     f: Any = up.function(functions_table.summed_from_float)
     for _ in range(60):
         f(np.ones(3))
     assert f.explain().gear == "numba"
-    monkeypatch.setattr(f.__upshift__, "pause", 50)
-    monkeypatch.setattr(f.__upshift__, "_pace", lambda took: None)
+    f.__upshift__.pace.pause = 50
+    monkeypatch.setattr(pace.Pace, "changes", lambda self, took: False)
     f.__upshift__.install()
-    before = f.__upshift__.looks
+    before = f.__upshift__.pace.looks
     for _ in range(100):
         assert f([1.0, 2.0]) == 3.0
-    assert 0 < f.__upshift__.looks - before < 10
+    assert 0 < f.__upshift__.pace.looks - before < 10
 
 
 def test_a_debugger_sees_the_plain_function(eager: None) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import upshift as up
 from law import overheard
-from upshift.function import life, lots
+from upshift.function import life, lots, pace
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -29,9 +29,9 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lots, "FASTER", math.inf)
     monkeypatch.setattr(lots, "CHECKS", 1)
     monkeypatch.setattr(lots.Lot, "price", lambda self: 0.0)
-    monkeypatch.setattr(life, "FIRST_PAUSES", (0,))
-    monkeypatch.setattr(life, "LONGEST_PAUSE", 2)
-    monkeypatch.setattr(life, "FAST_PAUSE", 2)
+    monkeypatch.setattr(pace, "FIRST_PAUSES", (0,))
+    monkeypatch.setattr(pace, "LONGEST_PAUSE", 2)
+    monkeypatch.setattr(pace, "FAST_PAUSE", 2)
 
 
 def vector(i: int) -> Any:

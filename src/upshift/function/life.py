@@ -15,7 +15,6 @@ from ..errors import Refusal
 from ..gears.calls import (
     NUMBERS,
     PASSING,
-    ArrayOf,
     Held,
     apart,
     argument_of,
@@ -31,26 +30,15 @@ from ..gears.signatures import names_of, values_of
 from ..plan.calibration import note_compile
 from ..plan.disk import NOTEBOOK
 from ..plan.fingerprint import fingerprint
-from .cover import Fast, shifting, straight, ticks_of, watching
+from .cover import Fast, shifting, straight, watching
 from .lots import HEAVY, OF_A_KERNEL, Lot, lot_of, note_of
 from .outlook import calls_itself, is_brief, is_lazy, looks_worldly, why_plain
+from .pace import Pace
 from .trial import Trial, copies_of
 
 log = logging.getLogger("upshift")
-LOOK = 3e-6
-"""Seconds that a look costs more than a plain call."""
-SHARE = 0.01
-"""Of the time of a function, what looks may cost."""
-FIRST_PAUSES = (0, 7, 31)
-"""Calls before each of the first looks: a new function is not looked at too closely."""
-GLIMPSES = 2
-"""Of the first looks, those at the clock only, unless a call is long."""
 GLIMPSED = 10e-6
 """Seconds of a call from which on it is worth a closer look at once."""
-LONGEST_PAUSE = 255
-"""Calls between two looks, at most: so many may become dear before it is noticed."""
-FAST_PAUSE = 511
-"""The same where calls go to machine code."""
 MOST_FAST = 6
 """Kinds of arguments that have machine code at the same time."""
 MOST_LOTS = 64
@@ -93,9 +81,9 @@ class Life:
         self.lots: dict[Any, Lot] = {}
         self.settled: Refusal | None = None
         """Why the function's code is its own for good."""
-        self.looks = self.installed = 0
-        self.pause = LONGEST_PAUSE
-        self.young = True
+        self.pace = Pace()
+        self.installed = 0
+        """Looks before the code was exchanged last."""
         self.fast: list[Lot] = []
         self.seen = self.thought = False
         """Whether its code was glanced at, and whether it was read."""
@@ -124,21 +112,16 @@ class Life:
         if cover is None or self.settled is not None:
             return
         if not self.fast:
-            ticks = ticks_of(*FIRST_PAUSES, self.pause) if self.young else ticks_of(self.pause)
-            cover.__code__ = watching(self.plain, self.look, ticks)
+            cover.__code__ = watching(self.plain, self.look, self.pace.ticks())
             return
-        gaps = len({_without_gaps(lot) for lot in self.fast}) < len(self.fast)
+        gaps = len({lot.without_gaps for lot in self.fast}) < len(self.fast)
         fast = [
             Fast(lot.kind, lot.call, functools.partial(self.left, lot), gaps)
             for lot in self.fast
             if lot.call is not None
         ]
-        self.installed = self.looks
-        cover.__code__ = shifting(self.plain, self.look, ticks_of(FAST_PAUSE), ticks_of(self.pause), fast)
-
-    def _stands_for(self) -> int:
-        """How many calls this look tells of."""
-        return 1 + (FIRST_PAUSES[self.looks - 1] if self.young and self.looks <= len(FIRST_PAUSES) else self.pause)
+        self.installed = self.pace.looks
+        cover.__code__ = shifting(self.plain, self.look, self.pace.fast_ticks(), self.pace.ticks(), fast)
 
     # ---- a call that is looked at
 
@@ -151,11 +134,11 @@ class Life:
             raise
 
     def _look(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        if self.looks < GLIMPSES and self.young and len(FIRST_PAUSES) > GLIMPSES:
+        if self.pace.glimpses:
             return self._glimpse(args, keywords)
         values = args if self.is_flat else values_of(self.plain, args, keywords)
         lot = self._lot(values)
-        self.looks += 1
+        self.pace.looks += 1
         if not self.seen:
             self._look_at_code()
         if sys.gettrace() is not None:  # a debugger sees the plain function
@@ -176,7 +159,7 @@ class Life:
 
     def _glimpse(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """One of the first calls, with an eye on the clock alone: most functions are short, and not called often."""
-        self.looks += 1
+        self.pace.looks += 1
         thread = threading.get_ident()
         if thread in self.inside:
             self.settle(RECURSIVE)
@@ -193,7 +176,7 @@ class Life:
             self._note_call(lot, took)
             lot.result, lot.returned = result_of(result), True
             self._keep_seen(lot, args, keywords, result)
-        elif took < BRIEF and self.looks == GLIMPSES and is_brief(self.plain):
+        elif took < BRIEF and self.pace.last_glimpse and is_brief(self.plain):
             self.settle(Refusal("numba", "its few instructions take less time than a call of machine code"))
         return result
 
@@ -245,7 +228,7 @@ class Life:
             self._note_call(lot, took)
         lot.result, lot.returned = result_of(result), True
         self._keep_seen(lot, args, keywords, result)
-        if self.looks in LEAVING:
+        if self.pace.looks in LEAVING:
             self._consider_leaving()
         return result
 
@@ -256,25 +239,15 @@ class Life:
             lot.seen = values_of(self.plain, args, keywords), result
 
     def _note_call(self, lot: Lot, took: float) -> None:
-        lot.add(took, self._stands_for())
-        self._pace(took)
-
-    def _pace(self, took: float) -> None:
-        """Looks cost a small share of the function's time, and none of it where it is long."""
-        wanted = min(int(LOOK / (SHARE * took + 1e-12)), LONGEST_PAUSE)
-        if self.young and self.looks < len(FIRST_PAUSES):
-            change = wanted < FIRST_PAUSES[self.looks]
-        else:
-            change = not self.pause // 2 <= wanted <= 2 * self.pause + 1
-        if change:
-            self.pause, self.young = wanted, False
+        lot.add(took, self.pace.stands_for())
+        if self.pace.changes(took):
             self.install()
 
     def _consider_leaving(self) -> None:
         """A function of few instructions, without loops, is not looked at any more."""
         lots = list(self.lots.values())
         small = all(lot.shortest < BRIEF for lot in lots)
-        numpys = all(lot.refusal is not None or (_has_arrays(lot.kind) and not self._is_for_xla(lot)) for lot in lots)
+        numpys = all(lot.refusal is not None or (lot.has_arrays and not self._is_for_xla(lot)) for lot in lots)
         if self.settled is None and (small or numpys) and is_brief(self.plain):
             why = Refusal("numba", "its few instructions take less time than a call of machine code")
             if not small:
@@ -295,7 +268,7 @@ class Life:
         if lot.gear != "numba":  # a framework keeps nothing for other processes
             lot.noted = ""
             return
-        if _has_arrays(lot.kind) and is_brief(self.plain):
+        if lot.has_arrays and is_brief(self.plain):
             self._refuse(lot, WHOLE_ARRAYS)
         elif lot.result is None:
             self._refuse(lot, Refusal("numba", "it returns something that machine code does not give"))
@@ -363,7 +336,7 @@ class Life:
                 self._differs(lot, f"the plain function raises {type(error).__name__}")
             raise
         took = time.perf_counter() - began
-        lot.add(took, 1 if lot.trusted else self._stands_for())
+        lot.add(took, 1 if lot.trusted else self.pace.stands_for())
         if trial.left:
             self._count_left(lot)
             return result
@@ -392,20 +365,20 @@ class Life:
         assert lot.call is not None
         lot.straight = straight(self.plain, Fast(lot.kind, lot.call, self.plain))
         self.fast = [lot, *(other for other in self.fast if other is not lot)][:MOST_FAST]
-        self.young = False
+        self.pace.young = False
         self.install()
 
     def _look_at_fast(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
         """A call that goes to machine code, on the clock; now and then compared with the plain function."""
-        if lot not in self.fast and (len(self.fast) < MOST_FAST or self.looks - self.installed > MOST_FAST):
+        if lot not in self.fast and (len(self.fast) < MOST_FAST or self.pace.looks - self.installed > MOST_FAST):
             self._use(lot)
-        lot.left = max(lot.left - (FAST_PAUSE + 1) // 4, 0)
+        lot.left = max(lot.left - self.pace.stands_for_fast // 4, 0)
         if lot.since_check * CHECKED_SHARE > lot.per_call + CHECK:
             return self._tried(lot, values, args, keywords)
         assert lot.straight is not None
         began = time.perf_counter()
         result = lot.straight(*args, **keywords)
-        lot.add_fast(time.perf_counter() - began, FAST_PAUSE + 1)
+        lot.add_fast(time.perf_counter() - began, self.pace.stands_for_fast)
         return result
 
     def left(self, lot: Lot, *args: Any, **keywords: Any) -> Any:
@@ -447,7 +420,7 @@ class Life:
 
     def _is_for_xla(self, lot: Lot) -> bool:
         """Whether XLA may be faster than NumPy; it is not loaded for that where nobody has."""
-        return _has_arrays(lot.kind) and lot.shortest > XLA_FROM and "jax" in self.gears and "jax" in sys.modules
+        return lot.has_arrays and lot.shortest > XLA_FROM and "jax" in self.gears and "jax" in sys.modules
 
     def _note(self, lot: Lot) -> None:
         if lot.noted:
@@ -460,11 +433,3 @@ def _hide_us(error: BaseException) -> None:
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
     error.__traceback__ = trace
-
-
-def _has_arrays(kind: Any) -> bool:
-    return any(isinstance(leaf, ArrayOf) for leaf in leaves_of(kind))
-
-
-def _without_gaps(lot: Lot) -> Any:
-    return tuple((part.dtype, part.ndim) if isinstance(part, ArrayOf) else part for part in lot.kind)

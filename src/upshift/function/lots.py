@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Refusal
-from ..gears.calls import Argument, Call, Result, gear_of, is_strange, name_of
+from ..gears.calls import Argument, ArrayOf, Call, Result, gear_of, is_strange, leaves_of, name_of
 from ..plan.calibration import calibration
 from ..plan.choice import IMPORT, LOAD
 
@@ -78,6 +78,15 @@ class Lot:
     @property
     def name(self) -> str:
         return ", ".join(map(name_of, self.kind)) or "no arguments"
+
+    @property
+    def has_arrays(self) -> bool:
+        return any(isinstance(leaf, ArrayOf) for leaf in leaves_of(self.kind))
+
+    @property
+    def without_gaps(self) -> Any:
+        """The kind, whether arrays have gaps or not."""
+        return tuple((part.dtype, part.ndim) if isinstance(part, ArrayOf) else part for part in self.kind)
 
     @property
     def per_call(self) -> float:
