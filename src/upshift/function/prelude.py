@@ -72,15 +72,18 @@ def prelude({given}):
 """
     module = compile(source, "", "exec", dont_inherit=True)
     template = next(c for c in module.co_consts if isinstance(c, types.CodeType))
-    head = bytearray(template.co_code)
-    for instruction in dis.get_instructions(template):
-        if instruction.argval == _BODY:
-            return template, bytes(head[2 : instruction.offset])  # a call begins once, with RESUME
-        if instruction.opcode in dis.hasconst:
+    head, instructions = bytearray(template.co_code), list(dis.get_instructions(template))
+    body = next(instruction.offset for instruction in instructions if instruction.argval == _BODY)
+    for instruction in instructions:
+        behind = instruction.offset >= body
+        jumps_past = instruction.opcode in dis.hasjrel and instruction.argval > body
+        if jumps_past or (behind and instruction.opname.startswith("CALL")):
+            return template, b""  # a version of Python that puts the body elsewhere
+        if instruction.opcode in dis.hasconst and not behind:
             if instruction.arg is None or instruction.arg + shift > 255:
-                break
+                return template, b""
             head[instruction.offset + 1] = instruction.arg + shift
-    return template, b""
+    return template, bytes(head[2:body])  # a call begins once, with RESUME
 
 
 def _moved_lines(table: bytes, start: int, units: int) -> bytes:
