@@ -56,7 +56,7 @@ def _is_foreign(value: Any) -> bool:
 
 def _reads_of(path: Path, f: types.FunctionType) -> Iterator[tuple[Path, Any]]:
     """The names in its code, its closure and its defaults."""
-    for name in _names_of(f.__code__):
+    for name in names_within(f.__code__):
         if name in f.__globals__:
             yield (*path, ("global", name)), f.__globals__[name]
         elif hasattr(builtins, name):
@@ -68,7 +68,7 @@ def _reads_of(path: Path, f: types.FunctionType) -> Iterator[tuple[Path, Any]]:
             continue
 
 
-def _names_of(code: types.CodeType) -> set[str]:
-    """Those of functions within it as well."""
-    inner = [_names_of(one) for one in code.co_consts if isinstance(one, types.CodeType)]
+def names_within(code: types.CodeType) -> set[str]:
+    """The names in a function's code, and in that of functions within it."""
+    inner = [names_within(one) for one in code.co_consts if isinstance(one, types.CodeType)]
     return set(code.co_names).union(*inner)

@@ -6,6 +6,7 @@ that is asked for, just as a Python number does, and knows its value as little a
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,7 +17,9 @@ from ..gears.calls import Argument, Call, Fixed, Foreign, leaves_of, parts_of, t
 from ..gears.express import MISS
 from ..gears.ran import NotCompiled
 from ..gears.signatures import call_with, place_of
-from .captured import Portrait, portray
+from ..gears.standing import names_within
+from ..trace.paths import plain_of
+from .captured import FOREIGN, Portrait, portray
 from .glance import glance_of
 from .trace import Traced, convert
 
@@ -49,11 +52,11 @@ def compile_call(f: Any, arguments: Sequence[Argument]) -> Call:
 
 def _names_read(f: Any, deepest: int = 4) -> set[str]:
     """All names in the code of a function, and of the functions that it calls by name."""
-    found = set(f.__code__.co_names)
-    for name in f.__code__.co_names if deepest else ():
-        inner = f.__globals__.get(name)
-        if hasattr(inner, "__code__"):
-            found |= _names_read(inner, deepest - 1)
+    found = names_within(f.__code__)
+    cells = [cell.cell_contents for cell in f.__closure__ or () if cell != types.CellType()]
+    for inner in (*cells, *map(f.__globals__.get, set(found))) if deepest else ():
+        if isinstance(inner, types.FunctionType) and inner.__module__.partition(".")[0] not in FOREIGN:
+            found |= _names_read(plain_of(inner), deepest - 1)
     return found
 
 
