@@ -592,7 +592,7 @@ def test_few_instructions_become_the_plain_function_s_code(
     def add(a: Any, b: Any) -> Any:
         return a + b
 
-    for _ in range(60):
+    for _ in range(200):
         add(x, x)
     assert add.__code__ is add.plain.__code__ and not compilations  # type: ignore[attr-defined]
     assert "stays plain for good" in add.explain().why  # type: ignore[attr-defined]

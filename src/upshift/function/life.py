@@ -200,9 +200,10 @@ class Life:
         kind = tuple(map(argument_of, values))
         if self.static:
             kind = tuple([fixed_of(v) if i in self.static else k for i, (k, v) in enumerate(zip(kind, values))])
-        if gear_of(kind) != "numba":
-            kind = tuple(map(for_framework, kind, values))
         lot = self.lots.get(kind)
+        if lot is None and gear_of(kind) != "numba":
+            kind = tuple(map(for_framework, kind, values))
+            lot = self.lots.get(kind)
         if lot is None:
             if len(self.lots) >= MOST_LOTS:
                 self.lots.pop(next(key for key, old in list(self.lots.items()) if old not in self.fast), None)
@@ -234,8 +235,9 @@ class Life:
 
     def _keep_seen(self, lot: Lot, args: Any, keywords: Any, result: Any) -> None:
         """What one comparison takes, where that must do and nothing can change it."""
-        numbers = all(leaf in NUMBERS for leaf in leaves_of((*lot.kind, *([lot.result] if lot.result else ()))))
-        if lot.call is None and lot.per_call > HEAVY and numbers and not any(isinstance(k, Held) for k in lot.kind):
+        if lot.call is not None or lot.per_call <= HEAVY or any(isinstance(kind, Held) for kind in lot.kind):
+            return
+        if all(leaf in NUMBERS for leaf in leaves_of((*lot.kind, *([lot.result] if lot.result else ())))):
             lot.seen = values_of(self.plain, args, keywords), result
 
     def _note_call(self, lot: Lot, took: float) -> None:

@@ -14,13 +14,13 @@ from ..plan.choice import IMPORT, LOAD
 
 SMALLEST = 0.35e-6
 """Seconds of a plain call below which machine code, which has to be called as well, gives nothing."""
-AT_STAKE = 0.05
+AT_STAKE = 0.08
 """Seconds of plain calls below which machine code is not worth a thought."""
 HEAVY = 10e-3
 """Seconds of a plain call from which on one comparison must do."""
 CHECKS = 3
 """Comparisons with the plain function before machine code is trusted."""
-COMPILE = 0.05
+COMPILE = 0.08
 """Seconds to compile a function for one kind of arguments, at least."""
 OF_A_KERNEL = 0.4
 """What that costs of what a kernel over lanes does, which is what is measured on this machine."""

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from .cover import ticks_of
 
-LOOK = 3e-6
+LOOK = 5e-6
 """Seconds that a look costs more than a plain call."""
 SHARE = 0.01
 """Of the time of a function, what looks may cost."""
-FIRST_PAUSES = (0, 7, 31)
+FIRST_PAUSES = (0, 7, 119)
 """Calls before each of the first looks: a new function is not looked at too closely."""
 GLIMPSES = 2
 """Of the first looks, those at the clock only, unless a call is long."""
-LONGEST_PAUSE = 255
+LONGEST_PAUSE = 511
 """Calls between two looks, at most: so many may become dear before it is noticed."""
 FAST_PAUSE = 511
 """The same where calls go to machine code."""
@@ -63,7 +63,7 @@ class Pace:
         if self.young and self.looks < len(FIRST_PAUSES):
             due = wanted < FIRST_PAUSES[self.looks]
         else:
-            due = not self.pause // 2 <= wanted <= 2 * self.pause + 1
+            due = not self.pause // 4 <= wanted <= 2 * self.pause + 1
         if due:
             self.pause, self.young = wanted, False
         return due
