@@ -30,6 +30,7 @@ import upshift as up
 
 from .contenders import make_fresh
 from .life import empty_cache, warm_up
+from .tables import show_machine
 
 CALLS = (1, 10, 1_000, 100_000)
 PATIENCE = 4.0
@@ -430,6 +431,10 @@ def main() -> None:
             results += measure(case, made, limit, rounds)
             print(f"{case.name} is done", file=sys.stderr)
         costs = per_call_costs()
+    loaded = [
+        f"{name} {sys.modules[name].__version__}" for name in ("numba", "jax", "tensorflow") if name in sys.modules
+    ]
+    print(", ".join([show_machine(), *loaded]))
     print(table(results, costs))
     if given.json:
         with contextlib.suppress(FileNotFoundError), open(given.json, "w") as file:
