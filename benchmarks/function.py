@@ -431,10 +431,8 @@ def main() -> None:
             results += measure(case, made, limit, rounds)
             print(f"{case.name} is done", file=sys.stderr)
         costs = per_call_costs()
-    loaded = [
-        f"{name} {sys.modules[name].__version__}" for name in ("numba", "jax", "tensorflow") if name in sys.modules
-    ]
-    print(", ".join([show_machine(), *loaded]))
+    frameworks = [sys.modules[name] for name in ("numba", "jax", "tensorflow") if name in sys.modules]
+    print(", ".join([show_machine(), *(f"{one.__name__} {one.__version__}" for one in frameworks)]))
     print(table(results, costs))
     if given.json:
         with contextlib.suppress(FileNotFoundError), open(given.json, "w") as file:
