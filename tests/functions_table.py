@@ -898,6 +898,13 @@ def of_mixed_holders(pair, options):
     return total + pair[1] + len(pair[0])
 
 
+@row(lambda rng: Call((some_float(rng),)), lambda rng: Call((some_float(rng), 1.0)))
+def with_unused(x, *more, **options):
+    for i in range(4):
+        x = x * 0.5 + i
+    return x
+
+
 @row(lambda rng: Call((1.0,), {"k": some_float(rng)}), lambda rng: Call((1.0, 2.0), {"k": 1, "other": 2.0}))
 def with_named(x, *more, **options):
     for i in range(4):

@@ -753,3 +753,32 @@ def test_a_long_call_is_compared_with_the_one_before(eager: None, monkeypatch: p
         k = 2.0
         assert [g(n) for n in range(8)] == [sum(2.0 * i + 1.0 for i in range(n)) for n in range(8)]
     assert not said and g.explain().gear == "numba"  # type: ignore[attr-defined]
+
+
+def test_objects_that_are_not_what_they_were(eager: None) -> None:
+    """An attribute that is gone, and one that is somebody's code."""
+
+    @dataclasses.dataclass
+    class Odd:
+        x: float
+        y: float = 0.0
+
+        def __getattr__(self, name: str) -> float:
+            raise RuntimeError(name)
+
+    @up.function
+    def f(body: Any) -> float:
+        total = 0.0
+        for _ in range(3):
+            total += body.x
+        return total
+
+    for i in range(12):
+        body, odd = functions_table.Body(1.0 * i, 2.0), Odd(1.0 * i)
+        assert f(body) == 3.0 * i
+        del body.v, odd.y
+        assert f(body) == 3.0 * i and f(odd) == 3.0 * i
+        del body.x
+        with pytest.raises(AttributeError):
+            f(body)
+    assert f.explain().gear == "numba"  # type: ignore[attr-defined]

@@ -112,10 +112,22 @@ def argument_of(value: Any, depth: int = 0) -> Argument:
 
 
 def _held_of(value: Any, cls: type, depth: int) -> Argument:
-    found = parts(value) if cls is not dict or 0 < len(value) <= MOST_PARTS else None
-    if found is None or len(found[1]) > MOST_PARTS or not all(type(k) is str and k.isidentifier() for k in found[1]):
+    try:
+        found = parts(value) if _is_open(value, cls) else None
+    except AttributeError:  # one that was deleted
+        found = None
+    if found is None or not all(type(key) is str and key.isidentifier() for key in found[1]):
         return Strange(cls.__name__)
     return Held(cls, found[1], tuple([argument_of(part, depth + 1) for part in found[2]]))
+
+
+def _is_open(value: Any, cls: type) -> bool:
+    """Whether what a value holds can be read without running anybody's code."""
+    if cls is dict or issubclass(cls, tuple):
+        return len(value) <= MOST_PARTS
+    names = getattr(cls, "__dataclass_fields__", ())
+    plain = cls.__getattribute__ is object.__getattribute__ and not hasattr(cls, "__getattr__")
+    return plain and len(names) <= MOST_PARTS and not any(isinstance(getattr(cls, n, None), property) for n in names)
 
 
 _FOREIGN = {"EagerTensor": "tensorflow", "ArrayImpl": "jax"}
@@ -134,9 +146,7 @@ def _foreign_of(value: Any, cls: type) -> Argument:
 
 def is_foreign(value: Any) -> bool:
     """Whether a value is an array of a framework."""
-    return (
-        type.__getattribute__(type(value), "__name__") in _FOREIGN and type(_foreign_of(value, type(value))) is Foreign
-    )
+    return type.__getattribute__(type(value), "__name__") in _FOREIGN and isinstance(argument_of(value), Foreign)
 
 
 def gear_of(kind: Sequence[Argument]) -> str:
