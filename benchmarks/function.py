@@ -30,6 +30,7 @@ import upshift as up
 
 from .contenders import make_fresh
 from .life import empty_cache, warm_up
+from .tables import show_machine
 
 CALLS = (1, 10, 1_000, 100_000)
 PATIENCE = 4.0
@@ -48,6 +49,8 @@ class Case:
     calls: Sequence[tuple[Any, ...]]
     tensors: bool = False
     """Whether TensorFlow is given tensors, so that its graph has a loop."""
+    native: str = ""
+    """Whose arrays everybody is given, where it is a framework's own function."""
     without: tuple[str, ...] = ()
     """Who would make a graph with a node for every element, which takes minutes."""
 
@@ -127,6 +130,45 @@ def cases(quick: bool) -> list[Case]:
         Case("100 lengths, loop", energy, [(rng.normal(size=n),) for n in range(100, 10_100, 100)], without=(TF, XLA)),
         Case("100 ints", loop, [(n,) for n in range(1_000, 1_100)]),
     ]
+
+
+def tensor_cases() -> list[Case]:
+    """Functions of TensorFlow and of JAX, written as their users write them."""
+    found = []
+    if find_spec("tensorflow"):
+        import tensorflow as tf
+
+        def dense(x: Any, k: Any) -> Any:
+            for _ in range(4):
+                x = tf.tanh(x * k + 0.5) - x * 0.1
+            return x
+
+        def halved(x: Any) -> Any:
+            while tf.reduce_sum(tf.abs(x)) > 1.0:
+                x = x * 0.5
+            return x
+
+        few, many = (tf.constant(np.linspace(-1, 1, n), tf.float32) for n in (10, 100_000))
+        lengths = [(tf.zeros(n), few[0]) for n in range(100, 10_100, 100)]
+        skip = {"native": "tensorflow", "without": (NJIT, JAX)}
+        found += [
+            Case("tensors of 10", dense, [(few, few)], **skip),
+            Case("tensors of 100k", dense, [(many, many)], **skip),
+            Case("tensors, 100 lengths", dense, lengths, **skip),
+            Case("tensors, 100 floats", dense, [(few, 0.01 * i) for i in range(100)], **skip),
+            Case("tensors, while", halved, [(few,)], **skip),
+        ]
+    if find_spec("jax"):
+        import jax.numpy as jnp
+
+        def dense_jax(x: Any, k: Any) -> Any:
+            for _ in range(4):
+                x = jnp.tanh(x * k + 0.5) - x * 0.1
+            return x
+
+        x = jnp.linspace(-1, 1, 1000)
+        found.append(Case("JAX arrays of 1k", dense_jax, [(x, x)], native="jax", without=(NJIT, TF, XLA)))
+    return found
 
 
 # ---- contenders
@@ -223,7 +265,7 @@ class Entrant:
     def __init__(self, case: Case, contender: str, make: Callable[[F], F]) -> None:
         self.case, self.make = case, make
         self.found = Found(case.name, contender)
-        self.calls, self.wait = calls_for(contender, case), contender == JAX
+        self.calls, self.wait = calls_for(contender, case), contender == JAX or case.native == "jax"
         self.f: F = case.f
 
     def live(self, limit: float) -> None:
@@ -270,7 +312,7 @@ def measure(case: Case, made: dict[str, Callable[[F], F]], limit: float, rounds:
     entrants = [Entrant(case, name, make) for name, make in made.items()]
     for entrant in entrants:
         if entrant.found.contender in case.without:
-            entrant.found.status = "refuses: unrolls"
+            entrant.found.status = "refuses: unrolls" if not case.native else "refuses: not its arrays"
     for round_ in range(rounds):
         for entrant in entrants:
             if round_ == 0 or entrant.found.contender in (PLAIN, OURS):
@@ -383,12 +425,14 @@ def main() -> None:
     with empty_cache():
         warm_up()
         made = contenders(given.quick)
-        for case in cases(given.quick):
+        for case in [*cases(given.quick), *([] if given.quick else tensor_cases())]:
             if given.case and given.case not in case.name:
                 continue
             results += measure(case, made, limit, rounds)
             print(f"{case.name} is done", file=sys.stderr)
         costs = per_call_costs()
+    frameworks = [sys.modules[name] for name in ("numba", "jax", "tensorflow") if name in sys.modules]
+    print(", ".join([show_machine(), *(f"{one.__name__} {one.__version__}" for one in frameworks)]))
     print(table(results, costs))
     if given.json:
         with contextlib.suppress(FileNotFoundError), open(given.json, "w") as file:

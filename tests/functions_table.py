@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import zeros
@@ -293,6 +293,35 @@ def pairs(x):
     for i in range(5):
         low, high = min(low, low - i), max(high, high + i)
     return low, high, low < high
+
+
+@row(floats(1), numpys(1), ints((-3, 3)))
+def rectified(x):
+    total = 0.0
+    for i in range(4):
+        total += max(0, x - i)
+        total -= min(x, 1, i * 0.5)
+    return total
+
+
+@row(floats(2), ints((-3, 3), (-3, 3)), lambda rng: (some_int(rng), some_float(rng)))
+def clipped(x, low):
+    for i in range(3):
+        x = max(x, low)
+    return min(x, 2)
+
+
+@row(
+    lambda rng: (some_int(rng), some_float(rng)),
+    lambda rng: (2**60 + 1, float(2**60)),
+    lambda rng: (1, math.nan),
+    compiles=False,
+)
+def larger(n, x):
+    count = 0
+    for i in range(2):
+        count += max(n, x) > i
+    return count, max(n, x), min(x, n)
 
 
 @row(floats(1), numpys(1))
@@ -776,6 +805,113 @@ def flipped(flags):
     return flags
 
 
+# ---- what holds others
+
+
+@dataclass
+class Body:
+    """What a simulation moves."""
+
+    x: float
+    v: float
+    mass: Any = 1.0
+
+    def energy(self):
+        return 0.5 * self.mass * self.v * self.v
+
+
+class Span(NamedTuple):
+    """A named tuple."""
+
+    low: Any
+    high: Any
+
+
+def some_body(rng: Rng) -> Body:
+    return Body(some_float(rng), some_float(rng), some_int(rng) if rng.random() < 0.3 else some_float(rng))
+
+
+@row(lambda rng: (some_body(rng), some_int(rng)))
+def moved_body(body, n):
+    x, v = body.x, body.v
+    for _ in range(n):
+        v = v - x / body.mass
+        x = x + 0.1 * v
+    return x, v
+
+
+@row(lambda rng: (some_body(rng),), compiles=False)
+def moved_in_place(body):
+    for _ in range(3):
+        body.x += body.v
+    return body.energy()
+
+
+@row(lambda rng: (some_body(rng),), compiles=False)
+def body_itself(body):
+    for _ in range(3):
+        x = body.x
+    return body if x > 0 else None
+
+
+@row(lambda rng: (Span(some_int(rng), some_int(rng)),), lambda rng: (Span(some_float(rng), some_int(rng)),))
+def within(span):
+    count = 0
+    for i in range(5):
+        if span.low <= i < span.high:
+            count += 1
+    return count
+
+
+@row(lambda rng: (Span(1, some_int(rng)),), compiles=False)
+def unpacked(span):
+    low, high = span
+    for i in range(3):
+        low += i * high
+    return low
+
+
+@row(
+    lambda rng: ({"rate": some_float(rng), "n": some_int(rng)}, some_float(rng)),
+    lambda rng: ({"rate": some_float(rng)}, 1.0),
+    lambda rng: ({"n": some_int(rng), "rate": some_float(rng)}, 2.0),
+)
+def with_options(options, x):
+    for i in range(options["n"]):
+        x = x * options["rate"] + i
+    return x
+
+
+@row(lambda rng: ({"weights": rng.normal(0, 1, 3), "bias": {"b": some_float(rng)}}, 2.0))
+def of_nested(params, x):
+    total = params["bias"]["b"]
+    for w in params["weights"]:
+        total += w * x
+    return total
+
+
+@row(lambda rng: (({"a": some_float(rng)}, 3), {"n": some_int(rng)}), compiles=False)
+def of_mixed_holders(pair, options):
+    total = 0.0
+    for i in range(options["n"]):
+        total += pair[0]["a"] * i
+    return total + pair[1] + len(pair[0])
+
+
+@row(lambda rng: Call((some_float(rng),)), lambda rng: Call((some_float(rng), 1.0)))
+def with_unused(x, *more, **options):
+    for i in range(4):
+        x = x * 0.5 + i
+    return x
+
+
+@row(lambda rng: Call((1.0,), {"k": some_float(rng)}), lambda rng: Call((1.0, 2.0), {"k": 1, "other": 2.0}))
+def with_named(x, *more, **options):
+    for i in range(4):
+        x += options["k"] * i
+    return x + len(more)
+
+
 # ---- what stays plain
 
 
@@ -839,7 +975,7 @@ def with_try(x):
     return total
 
 
-@row(floats(3), floats(1), compiles=False)
+@row(floats(3), floats(1), ints((0, 5), (0, 5)), lambda rng: ())
 def variadic(*xs):
     total = 0.0
     for x in xs:

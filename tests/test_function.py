@@ -22,7 +22,7 @@ import pytest
 import functions_table
 import upshift as up
 from law import overheard
-from upshift.function import decorate, life, lots
+from upshift.function import decorate, life, lots, pace
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lots, "FASTER", math.inf)
     monkeypatch.setattr(lots, "CHECKS", 1)
     monkeypatch.setattr(lots.Lot, "price", lambda self: 0.0)
-    monkeypatch.setattr(life, "FIRST_PAUSES", (0,))
-    monkeypatch.setattr(life, "LONGEST_PAUSE", 2)
-    monkeypatch.setattr(life, "FAST_PAUSE", 2)
+    monkeypatch.setattr(pace, "FIRST_PAUSES", (0,))
+    monkeypatch.setattr(pace, "LONGEST_PAUSE", 2)
+    monkeypatch.setattr(pace, "FAST_PAUSE", 2)
 
 
 @pytest.fixture
@@ -44,9 +44,9 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     made: list[Any] = []
     prepare = life.prepare_call
 
-    def counted(f: Any, kind: Any, *more: Any) -> Any:
+    def counted(gear: str, f: Any, kind: Any, *more: Any) -> Any:
         made.append(kind)
-        return prepare(f, kind, *more)
+        return prepare(gear, f, kind, *more)
 
     monkeypatch.setattr(life, "prepare_call", counted)
     return made
@@ -313,18 +313,18 @@ def test_tracebacks_show_the_user_s_code_only() -> None:
 
 def test_other_kinds_beside_machine_code(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls that machine code is not made for are plain calls, of which few are looked at."""
-    monkeypatch.setattr(life, "FAST_PAUSE", 50)
+    monkeypatch.setattr(pace, "FAST_PAUSE", 50)
     f: Any = up.function(functions_table.summed_from_float)
     for _ in range(60):
         f(np.ones(3))
     assert f.explain().gear == "numba"
-    monkeypatch.setattr(f.__upshift__, "pause", 50)
-    monkeypatch.setattr(f.__upshift__, "_pace", lambda took: None)
+    f.__upshift__.pace.pause = 50
+    monkeypatch.setattr(pace.Pace, "changes", lambda self, took: False)
     f.__upshift__.install()
-    before = f.__upshift__.looks
+    before = f.__upshift__.pace.looks
     for _ in range(100):
         assert f([1.0, 2.0]) == 3.0
-    assert 0 < f.__upshift__.looks - before < 10
+    assert 0 < f.__upshift__.pace.looks - before < 10
 
 
 def test_a_debugger_sees_the_plain_function(eager: None) -> None:
@@ -592,7 +592,7 @@ def test_few_instructions_become_the_plain_function_s_code(
     def add(a: Any, b: Any) -> Any:
         return a + b
 
-    for _ in range(40):
+    for _ in range(200):
         add(x, x)
     assert add.__code__ is add.plain.__code__ and not compilations  # type: ignore[attr-defined]
     assert "stays plain for good" in add.explain().why  # type: ignore[attr-defined]
@@ -653,3 +653,132 @@ def test_map_sees_through(eager: None) -> None:
     assert np.array_equal(up.map(outer, xs, gear="numpy"), [w + 1 for w in want])
     assert np.array_equal(up.map(outer, xs, gear="numba"), [w + 1 for w in want])
     assert np.array_equal(up.vmap(f)(xs), want) and np.array_equal(up.vectorize(f)(xs), want)
+
+
+# ---- the code that it has
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_frames_can_be_looked_into(k: int) -> None:
+    """Also in the middle of a look, and where variables are those of a function around it."""
+
+    @up.function
+    def fails(x: float) -> float:
+        return 1.0 / (x - k)
+
+    @up.function
+    def fails_with_variables(x: float, *more: float, scale: float = 2.0) -> float:
+        a = b = x - k
+        inner = [a * scale for _ in range(2)]
+        try:
+            return 1.0 / b
+        except ZeroDivisionError:
+            raise ValueError(f"{a} {inner}") from None
+
+    for f, name in ((fails, "fails"), (fails_with_variables, "fails_with_variables")):
+        for i in range(50):
+            assert f(k + 1.0 + i) == 1.0 / (1.0 + i)
+            with pytest.raises((ZeroDivisionError, ValueError)) as caught:
+                f(float(k))
+            frames = [
+                frame for frame, _ in traceback.walk_tb(caught.value.__traceback__) if frame.f_code.co_name == name
+            ]
+            assert frames and all(frame.f_locals["x"] == k and frame.f_locals["k"] == k for frame in frames)
+            assert frames[-1].f_lineno > frames[-1].f_code.co_firstlineno
+
+
+def test_calls_begin_once_for_a_profiler() -> None:
+    def work(n: int) -> int:
+        total = 0
+        for i in range(n):
+            total += i
+        return total
+
+    counts = []
+    for f in (work, up.function(work)):
+        events: list[str] = []
+        sys.setprofile(lambda frame, event, _: events.append(event) if frame.f_code.co_name == "work" else None)
+        try:
+            for n in range(5):
+                f(n)
+        finally:
+            sys.setprofile(None)
+        counts.append((events.count("call"), events.count("return")))
+    assert counts[1][0] == counts[1][1] and counts[1][0] <= counts[0][0] + 1
+
+
+def test_what_a_function_sees_of_itself() -> None:
+    @up.function
+    def names(a: int, b: int = 2) -> list[str]:
+        c = a + b
+        return sorted(locals()) + [str(c)]
+
+    @up.function
+    def unset(a: int) -> int:
+        if a:
+            found = a
+        return found
+
+    for i in range(50):
+        assert names(i) == ["a", "b", "c", str(i + 2)]
+        assert unset(i + 1) == i + 1
+        with pytest.raises(UnboundLocalError):
+            unset(0)
+
+
+def test_a_long_call_is_compared_with_the_one_before(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (life, lots):
+        monkeypatch.setattr(module, "HEAVY", -1.0)
+    k = 1.0
+
+    @up.function
+    def f(n: int) -> float:
+        total = 0.0
+        for i in range(n):
+            total += i * k
+        return total
+
+    assert [f(n) for n in range(4, 8)] == [6.0, 10.0, 15.0, 21.0]  # looks are at the first and the fourth
+    assert f.explain().gear == "numba"  # type: ignore[attr-defined]
+
+    @up.function
+    def g(n: int) -> float:
+        total = 0.0
+        for i in range(n):
+            total += i * k + 1.0
+        return total
+
+    with overheard() as said:
+        assert g(5) == 15.0
+        k = 2.0
+        assert [g(n) for n in range(8)] == [sum(2.0 * i + 1.0 for i in range(n)) for n in range(8)]
+    assert not said and g.explain().gear == "numba"  # type: ignore[attr-defined]
+
+
+def test_objects_that_are_not_what_they_were(eager: None) -> None:
+    """An attribute that is gone, and one that is somebody's code."""
+
+    @dataclasses.dataclass
+    class Odd:
+        x: float
+        y: float = 0.0
+
+        def __getattr__(self, name: str) -> float:
+            raise RuntimeError(name)
+
+    @up.function
+    def f(body: Any) -> float:
+        total = 0.0
+        for _ in range(3):
+            total += body.x
+        return total
+
+    for i in range(12):
+        body, odd = functions_table.Body(1.0 * i, 2.0), Odd(1.0 * i)
+        assert f(body) == 3.0 * i
+        del body.v, odd.y
+        assert f(body) == 3.0 * i and f(odd) == 3.0 * i
+        del body.x
+        with pytest.raises(AttributeError):
+            f(body)
+    assert f.explain().gear == "numba"  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ import pytest
 import upshift as up
 from functions_table import ROWS, Call, Row
 from law import Rule, compare, overheard
-from upshift.function import life, lots
+from upshift.function import life, lots, pace
 
 CALLS = 45
 """Random calls of every function."""
@@ -30,9 +30,9 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(lots, "FASTER", math.inf)
     monkeypatch.setattr(lots, "CHECKS", 1)
     monkeypatch.setattr(lots.Lot, "price", lambda self: 0.0)
-    monkeypatch.setattr(life, "FIRST_PAUSES", (0,))
-    monkeypatch.setattr(life, "LONGEST_PAUSE", 2)
-    monkeypatch.setattr(life, "FAST_PAUSE", 2)
+    monkeypatch.setattr(pace, "FIRST_PAUSES", (0,))
+    monkeypatch.setattr(pace, "LONGEST_PAUSE", 2)
+    monkeypatch.setattr(pace, "FAST_PAUSE", 2)
     monkeypatch.setattr(life, "BRIEF", -1.0)
     yield
 

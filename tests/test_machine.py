@@ -140,6 +140,31 @@ def test_variables_that_may_be_unset_are_refused():
     assert "before it is set" in refusal(f, [1.0, 2.0])
 
 
+def clipped(v):
+    total = 0.0
+    for x in v:
+        total += min(max(x, 0), 255) * 0.5
+    return total
+
+
+def doubled(v):
+    total = 0.0
+    for x in v:
+        total += max(x, 0) * 2
+    return total
+
+
+def test_an_int_or_a_float_of_two():
+    """The larger of a float and an int may be either: right beside floats, and not to be computed with beside ints."""
+    vs = np.random.default_rng(0).normal(size=(9, 4)) * 200
+    assert check(clipped, vs, gears=NUMBA, exact=True) is None
+    assert check(lambda x: max(0, x), np.linspace(-2, 2, 9), gears=NUMBA, exact=True) is None
+    assert check(lambda x: max(x, 0), [-1.0, 2.0, -0.0], gears=NUMBA, exact=True) is None
+    assert "of one class on one path" in check(doubled, vs, gears=NUMBA, exact=True)
+    with pytest.raises(up.GearRefused):
+        in_numba(lambda x: max(0, x), -np.ones(4))  # all of them are ints
+
+
 def test_halves_and_ints_above_64_bits_are_refused():
     assert "promotes" in refusal(lambda x: x * 2.0, np.arange(3, dtype=np.float16))
     assert "promotes" in refusal(lambda x: x * 2, np.arange(3, dtype=np.uint64))

@@ -20,8 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from ..gears.calls import Argument, ArrayOf, Call, Fixed, Result, class_of
+from ..gears.calls import Argument, ArrayOf, Call, Fixed, Foreign, Held, Result, class_of
+from ..gears.signatures import names_of
 from ..trace.paths import Path
+from .prelude import with_prelude
 
 INNER = "_upshift"
 """What the names begin with that the code uses besides the function's arguments, or that with more underscores."""
@@ -46,20 +48,12 @@ def cover_of(f: types.FunctionType) -> types.FunctionType:
     return made
 
 
-def is_variadic(f: types.FunctionType) -> bool:
-    """Whether a function takes any number of arguments."""
-    return bool(f.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
-
-
-def names_of(f: types.FunctionType) -> tuple[str, ...]:
-    """Of a function's arguments, as they are given to machine code: positional ones, then those by keyword only."""
-    code = f.__code__
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-
-
 def watching(f: types.FunctionType, look: Callable[..., Any], ticks: Iterator[bool]) -> types.CodeType:
-    """Code that calls the function, or `look` at a tick that is False."""
+    """Code that does what the function does, or calls `look` at a tick that is False."""
     writer = _Writer(f)
+    made = with_prelude(f.__code__, writer.passing, look, ticks)
+    if made is not None:
+        return made
     body = [f"return {writer.named(f)}({writer.passed})"]
     return writer.code(body, look, ticks)
 
@@ -113,7 +107,7 @@ class _Writer:
         self.objects: dict[str, Any] = {}
         code = f.__code__
         names = list(code.co_varnames)
-        own, only = names[: code.co_argcount], names_of(f)[code.co_argcount :]
+        own, only = names[: code.co_argcount], names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         rest = iter(names[len(own) + len(only) :])
         star = f"*{next(rest)}" if code.co_flags & inspect.CO_VARARGS else ""
         double = f"**{next(rest)}" if code.co_flags & inspect.CO_VARKEYWORDS else ""
@@ -121,9 +115,18 @@ class _Writer:
         slash = [*first, "/"] if first else []
         bare = ["*"] if only and not star else []
         self.given = ", ".join(filter(None, [*slash, *own[len(first) :], star, *bare, *only, double]))
-        self.passed = ", ".join(filter(None, [*own, star, *(f"{name}={name}" for name in only), double]))
+        self.passed = self.passing(names)
         self.lines: list[str] = []
         self.common: dict[int, str] = {}
+
+    def passing(self, names: list[str]) -> str:
+        """How the function's arguments are handed on, where they have these names."""
+        code = self.f.__code__
+        count, only, flags = code.co_argcount, code.co_kwonlyargcount, code.co_flags
+        rest = iter(names[count + only :])
+        passed = names[:count] + ([f"*{next(rest)}"] if flags & inspect.CO_VARARGS else [])
+        passed += [f"{code.co_varnames[i]}={names[i]}" for i in range(count, count + only)]
+        return ", ".join(passed + ([f"**{next(rest)}"] if flags & inspect.CO_VARKEYWORDS else []))
 
     def named(self, value: Any) -> str:
         """A name for an object, from here on."""
@@ -146,10 +149,11 @@ class _Writer:
         checks = [f"{self.shared(sys.gettrace)}() is None"]  # a debugger sees the plain function
         checks += [c for name, kind in zip(names, fast.kind, strict=True) for c in self._checks(name, kind, fast)]
         checks += [f"{names[i]}.flags.writeable" for i in call.written]
+        checks += [f"{self.shared(call.free)}()"] if call.free is not None else []
         saved = {f"{self.inner}_was{i}": names[i] for i in call.written}
         self.lines = []
         reads, stands, taken = self._captured(call)
-        given = ["None" if isinstance(kind, Fixed) else name for name, kind in zip(names, fast.kind, strict=True)]
+        given = [_apart(name, kind) for name, kind in zip(names, fast.kind, strict=True)]
         run = f"{self.named(call.run)}({', '.join([*given, *taken])})"
         finish = [*(f"{was} = {name}.copy()" for was, name in saved.items()), *self._finished(run, call.result)]
         inside, self.lines = [*self.lines, *reads, *_under(stands, finish)], []
@@ -170,13 +174,33 @@ class _Writer:
         if isinstance(kind, ArrayOf):
             checks = self._checks_of_array(name, kind.dtype, kind.ndim)
             return [*checks, f"{name}.flags.c_contiguous is {kind.contiguous}"] if fast.looks_at_gaps else checks
+        if isinstance(kind, Foreign):
+            return self._checks_of_foreign(name, kind)
         if isinstance(kind, Fixed):
             return [f"{self.shared(type)}({name}) is {self.shared(kind.cls)}", f"{name} == {kind.value!r}"]
+        if isinstance(kind, Held):
+            return self._checks_of_held(name, kind, fast)
         is_of = f"{self.shared(type)}({name}) is {self.shared(tuple if isinstance(kind, tuple) else kind)}"
         if isinstance(kind, tuple):
             parts = [c for i, part in enumerate(kind) for c in self._checks(f"{name}[{i}]", part, fast)]
             return [is_of, f"{self.shared(len)}({name}) == {len(kind)}", *parts]
         return [is_of]
+
+    def _checks_of_foreign(self, name: str, kind: Foreign) -> list[str]:
+        checks = [f"{self.shared(type)}({name}) is {self.shared(kind.cls)}", f"{name}.ndim == {kind.ndim}"]
+        if kind.shape is None:
+            return [*checks, f"{name}.dtype is {self.shared(kind.dtype)}"]
+        dtype = f"{name}.dtype == {self.shared(kind.dtype)}"
+        return [*checks, dtype, f"{name}.weak_type is {kind.weak}", f"{name}.shape == {kind.shape!r}"]
+
+    def _checks_of_held(self, name: str, kind: Held, fast: Fast) -> list[str]:
+        checks = [f"{self.shared(type)}({name}) is {self.shared(kind.cls)}"]
+        if kind.cls is dict:
+            checks.append(f"{self.shared(tuple)}({name}) == {kind.keys!r}")
+        elif not hasattr(kind.cls, "_fields"):  # an attribute may have been deleted
+            checks += [f"{self.shared(hasattr)}({name}, {key!r})" for key in kind.keys]
+        held = zip(kind.keys, kind.parts, strict=True)
+        return checks + [c for key, part in held for c in self._checks(_part(name, kind, key), part, fast)]
 
     def _checks_of_array(self, name: str, dtype: Any, ndim: int) -> list[str]:
         is_array = f"{self.shared(type)}({name}) is {self.shared(np.ndarray)}"
@@ -188,11 +212,12 @@ class _Writer:
         Global names are read by their names, as the function itself does, which costs next to nothing.
         """
         reads, stands, taken = [], [], []
+        if call.bind is not None and not call.standing:
+            return self._bound(call)
         for i, capture in enumerate(call.standing):
             text, name = self._path(capture.path), f"{self.inner}_taken{i}"
             if text is None or capture.mode not in ("same", "code", "input", "array"):
-                bound = f"{self.named(call.bind)}({self.named(self.f)})"
-                return [f"{self.inner}_taken = {bound}"], [], [f"*{self.inner}_taken"]
+                return self._bound(call)
             if capture.mode in ("same", "code"):
                 found = f"{text}.__code__" if capture.mode == "code" else text
                 stands.append(f"{found} is {self.named(capture.expected)}")
@@ -204,6 +229,11 @@ class _Writer:
             else:
                 stands.append(f"{self.shared(type)}({name}) is {self.shared(class_of(capture.expected))}")
         return reads, stands, taken
+
+    def _bound(self, call: Call) -> tuple[list[str], list[str], list[str]]:
+        """The same by a call; what it gives where the code does not stand any more cannot be unpacked."""
+        bound = f"{self.named(call.bind)}({self.named(self.f)})"
+        return [f"{self.inner}_taken = {bound}"], [], [f"*{self.inner}_taken"]
 
     def _path(self, path: Path) -> str | None:
         """An expression for what a path from the function leads to."""
@@ -258,14 +288,33 @@ class _Writer:
     def _compiled(self, source: str) -> types.CodeType:
         """Code in the place of the function's own, so that tracebacks point to its first line."""
         own = self.f.__code__
-        code = _template(source)
+        code = _template(source, own.co_freevars)
         constants = tuple(self.objects.get(c, c) if isinstance(c, str) else c for c in code.co_consts)
         return code.replace(co_consts=constants, co_name=own.co_name, co_qualname=own.co_qualname,
-                            co_filename=own.co_filename, co_firstlineno=own.co_firstlineno,
-                            co_freevars=own.co_freevars)  # fmt: skip
+                            co_filename=own.co_filename, co_firstlineno=own.co_firstlineno)  # fmt: skip
 
 
 _WAYS = {"global": "{0}.__globals__[{1!r}]", "cell": "{0}.__closure__[{1}].cell_contents", "attr": "{0}.{1}"}
+
+
+def _part(name: str, kind: Held, key: str) -> str:
+    """An expression for what a dict or an object holds."""
+    return f"{name}[{key!r}]" if kind.cls is dict else f"{name}.{key}"
+
+
+def _apart(name: str, kind: Argument) -> str:
+    """An expression for an argument as a compiled call takes it: see `calls.apart`."""
+    if isinstance(kind, tuple) and _holds_held(kind):
+        parts = [_apart(f"{name}[{i}]", part) for i, part in enumerate(kind)]
+    elif isinstance(kind, Held):
+        parts = [_apart(_part(name, kind, key), part) for key, part in zip(kind.keys, kind.parts, strict=True)]
+    else:
+        return "None" if isinstance(kind, Fixed) else name
+    return f"({''.join(part + ', ' for part in parts)})"
+
+
+def _holds_held(kind: Argument) -> bool:
+    return isinstance(kind, Held) or (isinstance(kind, tuple) and any(map(_holds_held, kind)))
 
 
 def _indented(head: str, lines: Sequence[str]) -> list[str]:
@@ -278,12 +327,19 @@ def _under(checks: Sequence[str], lines: list[str]) -> list[str]:
 
 
 @functools.lru_cache(maxsize=256)
-def _template(source: str) -> types.CodeType:
-    """Code whose every line is the first."""
+def _template(source: str, free: tuple[str, ...]) -> types.CodeType:
+    """Code whose every line is the first, of a function that has these variables of one around it."""
+    if free:
+        head, *body = source.splitlines()
+        unused = [f"    if 0: {', '.join(free)}"]  # a variable that is named is there
+        source = "\n".join(_indented(f"def around({', '.join(free)}):", [head, *unused, *body]))
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
             node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]
             node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
-    module = compile(tree, "", "exec", dont_inherit=True)
-    return next(c for c in module.co_consts if isinstance(c, types.CodeType))
+    code = compile(tree, "", "exec", dont_inherit=True)
+    for _ in range(2 if free else 1):
+        code = next(c for c in code.co_consts if isinstance(c, types.CodeType))
+    assert code.co_freevars == free
+    return code

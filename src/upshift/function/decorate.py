@@ -9,12 +9,15 @@ from typing import Any, TypeVar, overload
 
 from ..config import settings
 from ..errors import UpshiftError
+from ..gears.signatures import names_of
 from ..trace.paths import plain_of
-from .cover import cover_of, names_of
+from .cover import cover_of
 from .explained import explanation_of
 from .life import Life
 
-GEARS = ("plain", "numba")
+GEARS = ("plain", "numba", "tensorflow", "jax")
+EXACT = frozenset(("numba",))
+"""Those that give the plain function's very bits."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -45,7 +48,8 @@ def function(f: Any = None, *, gears: Any = None, exact: bool = False, static: A
     Results, errors, warnings and changes to arguments are those of the plain function, which is `steps.plain`. Kinds of
     arguments decide (classes of numbers, dtypes and axes of arrays), never their values or lengths. `static`: names or
     positions of arguments (texts, ints, booleans) whose values are built in: each is a kind. `gears`: which may
-    be used, of "plain" and "numba". `exact`: not one bit may differ, which is so in all gears there are yet.
+    be used, of "plain", "numba" and, for arrays of theirs, "tensorflow" and "jax". `exact`: not one bit may differ,
+    which is so in "plain" and "numba".
     """
     if f is None:
         return functools.partial(function, gears=gears, exact=exact, static=static)
@@ -60,7 +64,8 @@ def function(f: Any = None, *, gears: Any = None, exact: bool = False, static: A
         if not callable(f):
             raise TypeError(f"up.function takes a function, not {f!r}")
         return f
-    return _decorated(f, "numba" in allowed, _positions(f, static))
+    gears = frozenset(allowed) - {"plain"}
+    return _decorated(f, gears & EXACT if exact else gears, _positions(f, static))
 
 
 def _allowed(gears: Any) -> tuple[str, ...]:
@@ -84,11 +89,11 @@ def _positions(f: types.FunctionType, static: Any) -> frozenset[int]:
     return frozenset(found)
 
 
-def _decorated(f: types.FunctionType, machine: bool, static: frozenset[int]) -> types.FunctionType:
+def _decorated(f: types.FunctionType, gears: frozenset[str], static: frozenset[int]) -> types.FunctionType:
     if plain_of(f) is not f:
         return f
     cover = cover_of(f)
-    life = Life(f, cover, machine, static)
+    life = Life(f, cover, gears, static)
     cover.__upshift__ = life  # type: ignore[attr-defined]
     cover.plain = f  # type: ignore[attr-defined]
     cover.explain = functools.partial(explanation_of, life)  # type: ignore[attr-defined]

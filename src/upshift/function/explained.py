@@ -41,7 +41,7 @@ class FunctionExplanation:
             for gear, seconds in kind.seconds.items():
                 each = seconds / max(kind.calls[gear], 1)
                 lines.append(
-                    f"    {gear:<6} {kind.calls[gear]:>12,} calls {_time(seconds):>9} {_time(each):>9} per call"
+                    f"    {gear:<10} {kind.calls[gear]:>12,} calls {_time(seconds):>9} {_time(each):>9} per call"
                 )
             lines.append(f"    {kind.why}")
         return "\n".join(lines)
@@ -55,7 +55,7 @@ def explanation_of(life: Life) -> FunctionExplanation:
     kinds = [_kind(life, lot) for lot in lots]
     name = life.plain.__qualname__.replace("<locals>.", "")
     calls = int(sum(lot.calls + lot.fast_calls for lot in lots))
-    gear = "numba" if life.fast else "plain"
+    gear = life.fast[0].gear if life.fast else "plain"
     return FunctionExplanation(name, gear, calls, _words(life.settled), life.settled, kinds)
 
 
@@ -70,8 +70,9 @@ def _words(refusal: Refusal | None) -> str:
 def _kind(life: Life, lot: Lot) -> KindOfCall:
     calls, seconds = {"plain": int(lot.calls)}, {"plain": lot.plain}
     if lot.fast_calls:
-        calls["numba"], seconds["numba"] = int(lot.fast_calls), lot.fast
-    return KindOfCall(lot.name, "numba" if lot in life.fast else "plain", calls, seconds, _why(life, lot), lot.refusal)
+        calls[lot.gear], seconds[lot.gear] = int(lot.fast_calls), lot.fast
+    gear = lot.gear if lot in life.fast else "plain"
+    return KindOfCall(lot.name, gear, calls, seconds, _why(life, lot), lot.refusal)
 
 
 def _why(life: Life, lot: Lot) -> str:

@@ -12,28 +12,33 @@ import weakref
 from typing import Any
 
 from ..errors import Refusal
-from ..gears.calls import PASSING, ArrayOf, argument_of, fixed_of, result_of
+from ..gears.calls import (
+    NUMBERS,
+    PASSING,
+    Held,
+    apart,
+    argument_of,
+    fixed_of,
+    for_framework,
+    gear_of,
+    leaves_of,
+    result_of,
+)
 from ..gears.express import MISS
 from ..gears.frameworks import INSTALL, prepare_call
+from ..gears.signatures import names_of, values_of
 from ..plan.calibration import note_compile
 from ..plan.disk import NOTEBOOK
 from ..plan.fingerprint import fingerprint
-from .cover import Fast, is_variadic, names_of, shifting, straight, ticks_of, watching
-from .lots import Lot, lot_of, note_of
+from .cover import Fast, shifting, straight, watching
+from .lots import HEAVY, OF_A_KERNEL, Lot, lot_of, note_of
 from .outlook import calls_itself, is_brief, is_lazy, looks_worldly, why_plain
+from .pace import Pace
 from .trial import Trial, copies_of
 
 log = logging.getLogger("upshift")
-LOOK = 3e-6
-"""Seconds that a look costs more than a plain call."""
-SHARE = 0.01
-"""Of the time of a function, what looks may cost."""
-FIRST_PAUSES = (0, 7, 31)
-"""Calls before each of the first looks: a new function is not looked at too closely."""
-LONGEST_PAUSE = 127
-"""Calls between two looks, at most: so many may become dear before it is noticed."""
-FAST_PAUSE = 511
-"""The same where calls go to machine code."""
+GLIMPSED = 10e-6
+"""Seconds of a call from which on it is worth a closer look at once."""
 MOST_FAST = 6
 """Kinds of arguments that have machine code at the same time."""
 MOST_LOTS = 64
@@ -43,6 +48,8 @@ BRIEF = 0.5e-6
 """Seconds of a call of a brief function that machine code could not make much shorter."""
 OFTEN = 16
 """Calls that machine code may leave to the plain function within some looks."""
+XLA_FROM = 2e-3
+"""Seconds of a plain call with arrays from which on XLA may be faster than NumPy."""
 LONG = 1e-3
 """Seconds of a plain call from which on machine code lets other threads run."""
 CHECK = 20e-6
@@ -52,6 +59,7 @@ CHECKED_SHARE = 0.01
 
 DEEPEST = 4
 """Calls within calls after which a function is known to call itself."""
+WHOLE_ARRAYS = Refusal("numba", "it computes with whole arrays, which is NumPy's already")
 RECURSIVE = Refusal("numba", "it calls itself, which machine code cannot as deeply", remedy="write it as a loop")
 
 
@@ -59,31 +67,33 @@ class Life:
     """What is known of one decorated function, and what its code is."""
 
     def __init__(
-        self, plain: types.FunctionType, cover: types.FunctionType, machine: bool, static: frozenset[int]
+        self, plain: types.FunctionType, cover: types.FunctionType, gears: frozenset[str], static: frozenset[int]
     ) -> None:
         self.plain = plain
         self.cover = weakref.ref(cover)
         self.names = names_of(plain)
-        self.only = plain.__code__.co_kwonlyargcount
+        self.is_flat = len(self.names) == plain.__code__.co_argcount
+        """Whether a call's positional arguments are all it has."""
+        self.gears = gears
+        """Those that may be used."""
         self.static = static
         """Positions of arguments whose values are built into machine code."""
         self.lots: dict[Any, Lot] = {}
         self.settled: Refusal | None = None
         """Why the function's code is its own for good."""
-        self.looks = self.installed = 0
-        self.pause = LONGEST_PAUSE
-        self.young = True
+        self.pace = Pace()
+        self.installed = 0
+        """Looks before the code was exchanged last."""
         self.fast: list[Lot] = []
-        self.thought = False
+        self.seen = self.thought = False
+        """Whether its code was glanced at, and whether it was read."""
         self.inside: dict[int, int] = {}
         """How many calls of each thread are being looked at."""
         self.lock = threading.Lock()
-        if not machine:
+        if not gears:
             self.settle(Refusal("numba", "no gear that compiles is allowed"))
         elif is_lazy(plain):
             self.settle(Refusal("numba", "it is a generator or a coroutine"))
-        elif is_variadic(plain):
-            self.settle(Refusal("numba", "takes variadic arguments", remedy="name the arguments"))
         elif plain.__name__ in plain.__code__.co_names or plain.__name__ in plain.__code__.co_freevars:
             self.settle(RECURSIVE)
         else:
@@ -102,21 +112,16 @@ class Life:
         if cover is None or self.settled is not None:
             return
         if not self.fast:
-            ticks = ticks_of(*FIRST_PAUSES, self.pause) if self.young else ticks_of(self.pause)
-            cover.__code__ = watching(self.plain, self.look, ticks)
+            cover.__code__ = watching(self.plain, self.look, self.pace.ticks())
             return
-        gaps = len({_without_gaps(lot) for lot in self.fast}) < len(self.fast)
+        gaps = len({lot.without_gaps for lot in self.fast}) < len(self.fast)
         fast = [
             Fast(lot.kind, lot.call, functools.partial(self.left, lot), gaps)
             for lot in self.fast
             if lot.call is not None
         ]
-        self.installed = self.looks
-        cover.__code__ = shifting(self.plain, self.look, ticks_of(FAST_PAUSE), ticks_of(self.pause), fast)
-
-    def _stands_for(self) -> int:
-        """How many calls this look tells of."""
-        return 1 + (FIRST_PAUSES[self.looks - 1] if self.young and self.looks <= len(FIRST_PAUSES) else self.pause)
+        self.installed = self.pace.looks
+        cover.__code__ = shifting(self.plain, self.look, self.pace.fast_ticks(), self.pace.ticks(), fast)
 
     # ---- a call that is looked at
 
@@ -129,12 +134,16 @@ class Life:
             raise
 
     def _look(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        values = (*args, *map(keywords.__getitem__, self.names[len(self.names) - self.only :])) if self.only else args
+        if self.pace.glimpses:
+            return self._glimpse(args, keywords)
+        values = args if self.is_flat else values_of(self.plain, args, keywords)
         lot = self._lot(values)
-        self.looks += 1
-        if self.looks == 1:
+        self.pace.looks += 1
+        if not self.seen:
             self._look_at_code()
         if sys.gettrace() is not None:  # a debugger sees the plain function
+            return self.plain(*args, **keywords)
+        if lot.call is not None and not lot.is_free():
             return self.plain(*args, **keywords)
         if lot.is_ready:
             return self._look_at_fast(lot, values, args, keywords)
@@ -148,14 +157,40 @@ class Life:
             return self._compiled(lot, values, args, keywords)
         return self._timed(lot, args, keywords)
 
+    def _glimpse(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """One of the first calls, with an eye on the clock alone: most functions are short, and not called often."""
+        self.pace.looks += 1
+        thread = threading.get_ident()
+        if thread in self.inside:
+            self.settle(RECURSIVE)
+            return self.plain(*args, **keywords)
+        self.inside[thread] = 1
+        began = time.perf_counter()
+        try:
+            result = self.plain(*args, **keywords)
+        finally:
+            took = time.perf_counter() - began
+            self.inside.pop(thread, None)
+        if took > GLIMPSED:
+            lot = self._lot(args if self.is_flat else values_of(self.plain, args, keywords))
+            self._note_call(lot, took)
+            lot.result, lot.returned = result_of(result), True
+            self._keep_seen(lot, args, keywords, result)
+        elif took < BRIEF and self.pace.last_glimpse and is_brief(self.plain):
+            self.settle(Refusal("numba", "its few instructions take less time than a call of machine code"))
+        return result
+
     def _look_at_code(self) -> None:
         """What tells at once that the function is to be left alone."""
+        self.seen = True
         if calls_itself(self.plain, self.cover()):
             self.settle(RECURSIVE)
         elif looks_worldly(self.plain):
             self._think()
 
     def _think(self) -> None:
+        if any(lot.gear == "tensorflow" for lot in self.lots.values()):
+            return  # graphs have tapes and conditions in them
         self.thought = True
         why = why_plain(self.plain)
         if why is not None:
@@ -166,10 +201,15 @@ class Life:
         if self.static:
             kind = tuple([fixed_of(v) if i in self.static else k for i, (k, v) in enumerate(zip(kind, values))])
         lot = self.lots.get(kind)
+        if lot is None and gear_of(kind) != "numba":
+            kind = tuple(map(for_framework, kind, values))
+            lot = self.lots.get(kind)
         if lot is None:
             if len(self.lots) >= MOST_LOTS:
                 self.lots.pop(next(key for key, old in list(self.lots.items()) if old not in self.fast), None)
             lot = self.lots[kind] = lot_of(kind, self.names)
+            if lot.gear not in self.gears:
+                lot.refusal = Refusal(lot.gear, "this gear is not allowed, or not exact")
         return lot
 
     def _timed(self, lot: Lot, args: Any, keywords: Any) -> Any:
@@ -186,34 +226,35 @@ class Life:
                 del self.inside[thread]
             else:
                 self.inside[thread] = depth - 1
-            lot.add(took, self._stands_for())
-            self._pace(took)
+            self._note_call(lot, took)
         lot.result, lot.returned = result_of(result), True
-        if self.looks in LEAVING:
+        self._keep_seen(lot, args, keywords, result)
+        if self.pace.looks in LEAVING:
             self._consider_leaving()
         return result
 
-    def _pace(self, took: float) -> None:
-        """Looks cost a small share of the function's time, and none of it where it is long."""
-        wanted = min(int(LOOK / (SHARE * took + 1e-12)), LONGEST_PAUSE)
-        if self.young and self.looks < len(FIRST_PAUSES):
-            change = wanted < FIRST_PAUSES[self.looks]
-        else:
-            change = not self.pause // 2 <= wanted <= 2 * self.pause + 1
-        if change:
-            self.pause, self.young = wanted, False
+    def _keep_seen(self, lot: Lot, args: Any, keywords: Any, result: Any) -> None:
+        """What one comparison takes, where that must do and nothing can change it."""
+        if lot.call is not None or lot.per_call <= HEAVY or any(isinstance(kind, Held) for kind in lot.kind):
+            return
+        if all(leaf in NUMBERS for leaf in leaves_of((*lot.kind, *([lot.result] if lot.result else ())))):
+            lot.seen = values_of(self.plain, args, keywords), result
+
+    def _note_call(self, lot: Lot, took: float) -> None:
+        lot.add(took, self.pace.stands_for())
+        if self.pace.changes(took):
             self.install()
 
     def _consider_leaving(self) -> None:
         """A function of few instructions, without loops, is not looked at any more."""
         lots = list(self.lots.values())
         small = all(lot.shortest < BRIEF for lot in lots)
-        numpys = all(lot.refusal is not None or _has_arrays(lot.kind) for lot in lots)
+        numpys = all(lot.refusal is not None or (lot.has_arrays and not self._is_for_xla(lot)) for lot in lots)
         if self.settled is None and (small or numpys) and is_brief(self.plain):
-            reason = "its few instructions take less time than a call of machine code"
+            why = Refusal("numba", "its few instructions take less time than a call of machine code")
             if not small:
-                reason = "it computes with whole arrays, which is NumPy's already"
-            self.settle(Refusal("numba", reason))
+                why = next((lot.refusal for lot in lots if lot.refusal is not None), WHOLE_ARRAYS)
+            self.settle(why)
 
     # ---- machine code
 
@@ -226,18 +267,21 @@ class Life:
         return self.settled is None and lot.refusal is None and lot.wants_machine_code()
 
     def _recall(self, lot: Lot) -> None:
-        if _has_arrays(lot.kind) and is_brief(self.plain):
-            lot.refusal = Refusal("numba", "it computes with whole arrays, which is NumPy's already")
+        if lot.gear != "numba":  # a framework keeps nothing for other processes
+            lot.noted = ""
+            return
+        if lot.has_arrays and is_brief(self.plain):
+            self._refuse(lot, WHOLE_ARRAYS)
         elif lot.result is None:
-            lot.refusal = Refusal("numba", "it returns something that machine code does not give")
+            self._refuse(lot, Refusal("numba", "it returns something that machine code does not give"))
         lot.noted = fingerprint(self.plain, "function", lot.name) or ""
         note = NOTEBOOK.read(lot.noted) if lot.noted else None
-        if note is None or lot.refusal is not None:
+        if note is None or lot.refusal is not None or lot.gear != "numba":
             return
         lot.compiled_before = note.get("compiled") is True
         refused = note.get("refused")
         if isinstance(refused, list) and len(refused) == 3 and all(isinstance(part, str) for part in refused):
-            lot.refusal = Refusal("numba", *refused)
+            self._refuse(lot, Refusal("numba", *refused))
 
     def _compiled(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
         """Compile, unless another thread does, and compare."""
@@ -246,7 +290,7 @@ class Life:
         try:
             began = time.perf_counter()
             loaded = "numba" in sys.modules
-            made = prepare_call(self.plain, lot.kind, lot.result, lot.per_call > LONG)
+            made = prepare_call(lot.gear, self.plain, lot.kind, values, lot.result, lot.per_call > LONG)
             lot.compiled_in = time.perf_counter() - began
             if isinstance(made, Refusal):
                 self._refuse(lot, made)
@@ -254,18 +298,34 @@ class Life:
                     self._note(lot)
             else:
                 lot.call = made
-                if loaded and not lot.compiled_before:
-                    note_compile(lot.compiled_in)
+                if loaded and not lot.compiled_before and lot.gear == "numba":
+                    note_compile(lot.compiled_in / OF_A_KERNEL)
                 lot.compiled_before = True
                 self._note(lot)
         finally:
             self.lock.release()
+        if lot.call is not None and lot.seen is not None and self._agrees_with_seen(lot, *lot.seen):
+            return self._look_at_fast(lot, values, args, keywords)
         return self._tried(lot, values, args, keywords)
+
+    def _agrees_with_seen(self, lot: Lot, values: Any, result: Any) -> bool:
+        """Whether machine code gives what a long call gave; if not, what it reads besides may have changed since."""
+        assert lot.call is not None
+        lot.seen = None
+        trial = Trial(self.plain, lot.call, values, list(values))
+        if trial.left or trial.difference(result) is not None:
+            return False
+        lot.checked, lot.tried, lot.tried_plain = 1, trial.took, lot.per_call
+        lot.trusted = lot.not_faster() is None
+        if lot.trusted:
+            self._use(lot)
+        return lot.trusted
 
     def _tried(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
         """Machine code on copies, the plain function on the arguments; what it gives is what the caller gets."""
+        values = tuple(map(apart, lot.kind, values))
         copies = copies_of(values) if lot.call is not None else None
-        if lot.call is None or copies is None:
+        if lot.call is None or copies is None or not lot.is_free():
             return self._timed(lot, args, keywords)
         trial = Trial(self.plain, lot.call, values, copies)
         began = time.perf_counter()
@@ -278,7 +338,7 @@ class Life:
                 self._differs(lot, f"the plain function raises {type(error).__name__}")
             raise
         took = time.perf_counter() - began
-        lot.add(took, 1 if lot.trusted else self._stands_for())
+        lot.add(took, 1 if lot.trusted else self.pace.stands_for())
         if trial.left:
             self._count_left(lot)
             return result
@@ -292,7 +352,7 @@ class Life:
         if not lot.trusted and lot.checked >= lot.checks_needed():
             slow = lot.not_faster()
             if slow is not None:
-                self._refuse(lot, Refusal("numba", slow))
+                self._refuse(lot, Refusal(lot.gear, slow))
                 return result
             lot.trusted = True
             self._use(lot)
@@ -300,27 +360,27 @@ class Life:
 
     def _differs(self, lot: Lot, how: str) -> None:
         log.warning("upshift: machine code of %s is not used: %s", self.plain.__qualname__, how)
-        self._refuse(lot, Refusal("numba", f"its result is not the plain function's: {how}"))
+        self._refuse(lot, Refusal(lot.gear, f"its result is not the plain function's: {how}"))
 
     def _use(self, lot: Lot) -> None:
         """Machine code for a kind of arguments, the one used last in front."""
         assert lot.call is not None
         lot.straight = straight(self.plain, Fast(lot.kind, lot.call, self.plain))
         self.fast = [lot, *(other for other in self.fast if other is not lot)][:MOST_FAST]
-        self.young = False
+        self.pace.young = False
         self.install()
 
     def _look_at_fast(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
         """A call that goes to machine code, on the clock; now and then compared with the plain function."""
-        if lot not in self.fast and (len(self.fast) < MOST_FAST or self.looks - self.installed > MOST_FAST):
+        if lot not in self.fast and (len(self.fast) < MOST_FAST or self.pace.looks - self.installed > MOST_FAST):
             self._use(lot)
-        lot.left = max(lot.left - (FAST_PAUSE + 1) // 4, 0)
+        lot.left = max(lot.left - self.pace.stands_for_fast // 4, 0)
         if lot.since_check * CHECKED_SHARE > lot.per_call + CHECK:
             return self._tried(lot, values, args, keywords)
         assert lot.straight is not None
         began = time.perf_counter()
         result = lot.straight(*args, **keywords)
-        lot.add_fast(time.perf_counter() - began, FAST_PAUSE + 1)
+        lot.add_fast(time.perf_counter() - began, self.pace.stands_for_fast)
         return result
 
     def left(self, lot: Lot, *args: Any, **keywords: Any) -> Any:
@@ -332,7 +392,7 @@ class Life:
             raise
 
     def _left(self, lot: Lot, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        values = (*args, *map(keywords.__getitem__, self.names[len(self.names) - self.only :])) if self.only else args
+        values = args if self.is_flat else values_of(self.plain, args, keywords)
         if self._lot(values) is lot:
             self._count_left(lot)
             return self.plain(*args, **keywords)
@@ -344,7 +404,7 @@ class Life:
             return
         lot.left, lot.rest, lot.patience = 0, lot.patience, min(2 * lot.patience, 1 << 20)
         if not lot.trusted:
-            self._refuse(lot, Refusal("numba", "most calls raise, warn or go beyond 64 bits, which is not for it"))
+            self._refuse(lot, Refusal(lot.gear, "most calls raise, warn or go beyond 64 bits, which is not for it"))
         elif lot.call is not None and lot.call.bind is not None and lot.call.bind(self.plain) is MISS:
             lot.rent_again()
         self._drop(lot)
@@ -357,6 +417,12 @@ class Life:
     def _refuse(self, lot: Lot, why: Refusal) -> None:
         lot.refusal, lot.call, lot.trusted = why, None, False
         self._drop(lot)
+        if lot.gear == "numba" and why.remedy != PASSING and self._is_for_xla(lot):
+            lot.refusal, lot.gear = None, "jax"
+
+    def _is_for_xla(self, lot: Lot) -> bool:
+        """Whether XLA may be faster than NumPy; it is not loaded for that where nobody has."""
+        return lot.has_arrays and lot.shortest > XLA_FROM and "jax" in self.gears and "jax" in sys.modules
 
     def _note(self, lot: Lot) -> None:
         if lot.noted:
@@ -369,11 +435,3 @@ def _hide_us(error: BaseException) -> None:
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
     error.__traceback__ = trace
-
-
-def _has_arrays(kind: Any) -> bool:
-    return any(_has_arrays(part) if isinstance(part, tuple) else isinstance(part, ArrayOf) for part in kind)
-
-
-def _without_gaps(lot: Lot) -> Any:
-    return tuple((part.dtype, part.ndim) if isinstance(part, ArrayOf) else part for part in lot.kind)

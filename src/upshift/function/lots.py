@@ -8,20 +8,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import Refusal
-from ..gears.calls import Argument, Call, Result, is_strange, name_of
+from ..gears.calls import Argument, ArrayOf, Call, Result, gear_of, is_strange, leaves_of, name_of
 from ..plan.calibration import calibration
 from ..plan.choice import IMPORT, LOAD
 
 SMALLEST = 0.35e-6
 """Seconds of a plain call below which machine code, which has to be called as well, gives nothing."""
-AT_STAKE = 0.1
+AT_STAKE = 0.08
 """Seconds of plain calls below which machine code is not worth a thought."""
 HEAVY = 10e-3
 """Seconds of a plain call from which on one comparison must do."""
 CHECKS = 3
 """Comparisons with the plain function before machine code is trusted."""
-COMPILE = 0.1
+COMPILE = 0.08
 """Seconds to compile a function for one kind of arguments, at least."""
+OF_A_KERNEL = 0.4
+"""What that costs of what a kernel over lanes does, which is what is measured on this machine."""
+LOADING = 0.3
+"""Seconds to load all that is needed for graphs, once in a process."""
+PRICES = {"tensorflow": 0.05, "jax": 0.1}
+"""Seconds that a framework, which is loaded already, takes to make a program for its own arrays."""
 ODD = 10.0
 """A call that takes so many times as long as others do says nothing of those around it."""
 TRIAL = 0.4e-6
@@ -35,6 +41,7 @@ class Lot:
     """All calls with arguments of one kind."""
 
     kind: tuple[Argument, ...]
+    gear: str = "numba"
     refusal: Refusal | None = None
     calls: float = 0.0
     """How many there were, as far as the looks tell; so are all figures here."""
@@ -42,6 +49,8 @@ class Lot:
     """Seconds in the plain function."""
     shortest: float = float("inf")
     returned: bool = False
+    seen: tuple[Any, Any] | None = None
+    """Arguments and result of a long call with numbers, which nothing can change: another need not be made."""
     result: Result | None = None
     """Of the last call that returned; None where machine code gives nothing like it."""
     call: Call | None = None
@@ -71,6 +80,15 @@ class Lot:
         return ", ".join(map(name_of, self.kind)) or "no arguments"
 
     @property
+    def has_arrays(self) -> bool:
+        return any(isinstance(leaf, ArrayOf) for leaf in leaves_of(self.kind))
+
+    @property
+    def without_gaps(self) -> Any:
+        """The kind, whether arrays have gaps or not."""
+        return tuple((part.dtype, part.ndim) if isinstance(part, ArrayOf) else part for part in self.kind)
+
+    @property
     def per_call(self) -> float:
         """Seconds of a plain call, on average."""
         return self.plain / self.calls if self.calls else 0.0
@@ -91,6 +109,10 @@ class Lot:
         self.fast += took * calls
         self.since_check += took * calls
 
+    def is_free(self) -> bool:
+        """Whether machine code may be called now."""
+        return self.call is not None and (self.call.free is None or self.call.free())
+
     def rent_again(self) -> None:
         """What the function captured has changed for good: machine code is made anew when that has paid again."""
         self.call, self.trusted, self.checked, self.rest = None, False, 0, 0
@@ -98,15 +120,18 @@ class Lot:
 
     def price(self) -> float:
         """Seconds that machine code is expected to cost."""
+        if self.gear in PRICES:
+            loaded = self.gear != "tensorflow" or "upshift.tensorflow" in sys.modules
+            return PRICES[self.gear] + (0.0 if loaded else LOADING)
         loading = 0.0 if "numba" in sys.modules else IMPORT
-        return loading + (LOAD if self.compiled_before else max(calibration().compile, COMPILE))
+        return loading + (LOAD if self.compiled_before else max(OF_A_KERNEL * calibration().compile, COMPILE))
 
     def wants_thought(self) -> bool:
         """Whether enough was spent to think of machine code."""
         return (
             self.refusal is None
             and self.call is None
-            and self.plain > AT_STAKE
+            and self.plain > min(AT_STAKE, PRICES.get(self.gear, AT_STAKE))
             and self.per_call > SMALLEST
             and self.returned
         )
@@ -128,10 +153,10 @@ class Lot:
 
 def lot_of(kind: tuple[Argument, ...], names: tuple[str, ...]) -> Lot:
     """A new kind of arguments, refused where one of them is nothing that machine code takes."""
-    lot = Lot(kind)
+    lot = Lot(kind, gear_of(kind))
     for argument, name in zip(kind, names, strict=False):
         if is_strange(argument):
-            lot.refusal = Refusal("numba", f"its argument {name} is a {name_of(argument)}")
+            lot.refusal = Refusal(lot.gear, f"its argument {name} is a {name_of(argument)}")
     return lot
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..errors import Refusal
+from ..gears.signatures import place_of
 from ..trace.paths import plain_of
 
 IMPURE = {
@@ -89,7 +90,7 @@ def why_plain(f: types.FunctionType) -> Refusal | None:
 
 def _why(f: types.FunctionType) -> Refusal | None:
     if is_lazy(f):
-        return Refusal("numba", "it is a generator or a coroutine", _place(f))
+        return Refusal("numba", "it is a generator or a coroutine", place_of(f))
     line = f.__code__.co_firstlineno
     for instruction in dis.get_instructions(f.__code__):
         line = (instruction.positions and instruction.positions.lineno) or line
@@ -99,7 +100,7 @@ def _why(f: types.FunctionType) -> Refusal | None:
         elif instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
             reason = _worldly(f, instruction.argval)
         if reason:
-            return Refusal("numba", reason, _place(f, line), _REMEDY.get(reason, ""))
+            return Refusal("numba", reason, place_of(f, line), _REMEDY.get(reason, ""))
     return None
 
 
@@ -154,8 +155,3 @@ def _value(f: types.FunctionType, name: str) -> Any:
 
 def _global(f: types.FunctionType, name: str) -> Any:
     return f.__globals__.get(name, getattr(builtins, name, None))
-
-
-def _place(f: types.FunctionType, line: int | None = None) -> str:
-    file = f.__code__.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
-    return f"{file}:{line or f.__code__.co_firstlineno} in {f.__name__}"

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..columns.forms import assemble, flatten, parts
 from ..config import settings
-from ..gears.calls import Call, Result
+from ..gears.calls import Call, Result, argument_of, is_foreign
 from ..gears.express import MISS
 from ..verify import differ
 
@@ -63,8 +64,12 @@ class Trial:
     """Machine code run on copies, before the plain function runs on the arguments themselves."""
 
     def __init__(self, f: types.FunctionType, call: Call, values: Sequence[Any], copies: list[Any]) -> None:
-        self.values, self.copies = values, copies
+        self.values, self.copies, self.exact = values, copies, call.exact
+        self.anew = call.gear == "jax"
+        """Whether the arrays that it gives are always new ones."""
+        began = time.perf_counter()
         captured = call.bind(f) if call.bind is not None else ()
+        bound = 0.0 if call.standing else time.perf_counter() - began  # else its code reads what it captured
         self.left = captured is MISS or not all(values[i].flags.writeable for i in call.written)
         self.took, self.made = float("inf"), None
         again = [copies_of(values) or [] for _ in range(AGAIN if _size_of(values) <= SMALL else 0)]
@@ -72,6 +77,7 @@ class Trial:
             if not self.left and self.took > SHORT:
                 made = self._run(call, given, captured)
                 self.made = made if given is copies else self.made
+        self.took += bound
 
     def _run(self, call: Call, given: Sequence[Any], captured: Any) -> Any:
         began = time.perf_counter()
@@ -86,7 +92,9 @@ class Trial:
 
     def difference(self, result: Any) -> str | None:
         """Why it is not what the plain function did; None where it is."""
-        reason = differ(result, self.made, True)
+        reason = differ(_readable(result), _readable(self.made), self.exact)
+        if reason is None and self.anew:
+            reason = _why_not_new(result, self.made)
         if reason is not None:
             return reason
         for value, copy in zip(self.values, self.copies, strict=True):
@@ -94,9 +102,28 @@ class Trial:
                 reason = differ(value, copy, True)
                 if reason is not None:
                     return f"an array that it was given: {reason}"
-                if (result is value) is not (self.made is copy):
-                    return "the array that it returns is not the one it was given"
+            arrays = type(value) is np.ndarray or is_foreign(value)
+            if arrays and (result is value) is not (self.made is copy):
+                return "the array that it returns is not the one it was given"
         return None
+
+
+def _readable(value: Any) -> Any:
+    """A result with a framework's arrays as NumPy's, beside what else there is to know of them."""
+    if is_foreign(value):
+        return type(value), argument_of(value), np.asarray(value)
+    found = parts(value)
+    return value if found is None else assemble(*found[:2], [_readable(part) for part in found[2]])
+
+
+def _why_not_new(result: Any, made: Any) -> str | None:
+    """Why an array of the plain function is not one of its own, or lies in memory otherwise."""
+    for want, got in zip(flatten(result)[1], flatten(made)[1], strict=True):
+        if type(want) is np.ndarray and not (want.flags.owndata and want.flags.writeable):
+            return "it returns a part of another array"
+        if type(want) is np.ndarray and want.strides != got.strides:
+            return "its arrays lie in memory otherwise"
+    return None
 
 
 def classed(made: Any, result: Result) -> Any:

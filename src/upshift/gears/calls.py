@@ -5,12 +5,13 @@ A kind says what machine code hangs on: classes of numbers, dtypes and axes of a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..columns.forms import assemble, parts
 from ..columns.kinds import Kind
 from ..trace.paths import Capture
 from .express import Binder
@@ -50,6 +51,36 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True)
+class Foreign:
+    """The kind of an array that is a framework's own, which is the gear for it."""
+
+    gear: str
+    cls: type
+    dtype: Any
+    ndim: int
+    shape: tuple[int, ...] | None = None
+    """Where each is a kind of its own: XLA's programs are made for lengths."""
+    weak: bool = False
+    """Whether it takes the dtype of what it meets, as Python's numbers do."""
+
+    def __str__(self) -> str:
+        axes = ":" * self.ndim if self.shape is None else map(str, self.shape)
+        return f"{self.gear} {self.dtype.name}[{', '.join(axes)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The kind of a dict with texts as keys, of a dataclass or a named tuple, by what it holds."""
+
+    cls: type
+    keys: tuple[str, ...]
+    parts: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"{self.cls.__name__}({', '.join(f'{k}={name_of(p)}' for k, p in zip(self.keys, self.parts))})"
+
+
+@dataclass(frozen=True, slots=True)
 class Strange:
     """The kind of an argument that no machine code takes."""
 
@@ -59,7 +90,7 @@ class Strange:
         return self.name
 
 
-Argument = type | ArrayOf | Fixed | Strange | tuple[Any, ...]
+Argument = type | ArrayOf | Fixed | Foreign | Held | Strange | tuple[Any, ...]
 
 
 def argument_of(value: Any, depth: int = 0) -> Argument:
@@ -73,7 +104,92 @@ def argument_of(value: Any, depth: int = 0) -> Argument:
         return ArrayOf(value.dtype, value.ndim, bool(value.flags.c_contiguous))
     if cls is tuple and len(value) <= MOST_PARTS and depth < DEEPEST:
         return tuple([argument_of(part, depth + 1) for part in value])
+    if type.__getattribute__(cls, "__name__") in _FOREIGN:
+        return _foreign_of(value, cls)
+    if depth < DEEPEST and (cls is dict or "__dataclass_fields__" in vars(cls) or "_fields" in vars(cls)):
+        return _held_of(value, cls, depth)
     return Strange(type.__getattribute__(cls, "__name__"))
+
+
+def _held_of(value: Any, cls: type, depth: int) -> Argument:
+    try:
+        found = parts(value) if _is_open(value, cls) else None
+    except AttributeError:  # one that was deleted
+        found = None
+    if found is None or not all(type(key) is str and key.isidentifier() for key in found[1]):
+        return Strange(cls.__name__)
+    return Held(cls, found[1], tuple([argument_of(part, depth + 1) for part in found[2]]))
+
+
+def _is_open(value: Any, cls: type) -> bool:
+    """Whether what a value holds can be read without running anybody's code."""
+    if cls is dict or issubclass(cls, tuple):
+        return len(value) <= MOST_PARTS
+    names = getattr(cls, "__dataclass_fields__", ())
+    plain = cls.__getattribute__ is object.__getattribute__ and not hasattr(cls, "__getattr__")
+    return plain and len(names) <= MOST_PARTS and not any(isinstance(getattr(cls, n, None), property) for n in names)
+
+
+_FOREIGN = {"EagerTensor": "tensorflow", "ArrayImpl": "jax"}
+"""Classes of arrays, by their names: nothing is imported to know them."""
+
+
+def _foreign_of(value: Any, cls: type) -> Argument:
+    name = cls.__name__
+    gear = _FOREIGN[name]
+    if cls.__module__.partition(".")[0] not in (gear, f"{gear}lib"):
+        return Strange(name)
+    if gear == "tensorflow":
+        return Foreign(gear, cls, value.dtype, value.ndim)
+    return Foreign(gear, cls, value.dtype, value.ndim, value.shape, value.weak_type)
+
+
+def is_foreign(value: Any) -> bool:
+    """Whether a value is an array of a framework."""
+    return type.__getattribute__(type(value), "__name__") in _FOREIGN and isinstance(argument_of(value), Foreign)
+
+
+def gear_of(kind: Sequence[Argument]) -> str:
+    """Which gear is for arguments of such kinds."""
+    gears = (leaf.gear for leaf in leaves_of(kind) if isinstance(leaf, Foreign))
+    return next(gears, "numba")
+
+
+def parts_of(kind: Argument) -> tuple[Any, ...] | None:
+    """The kinds of what a value holds; None where it is one value."""
+    if isinstance(kind, Held):
+        return kind.parts
+    return kind if isinstance(kind, tuple) else None
+
+
+def leaves_of(kinds: Sequence[Argument]) -> Iterator[Any]:
+    """All kinds that hold no others."""
+    for kind in kinds:
+        inside = parts_of(kind)
+        if inside is None:
+            yield kind
+        else:
+            yield from leaves_of(inside)
+
+
+def apart(kind: Argument, value: Any) -> Any:
+    """An argument as a compiled call takes it: a tuple of parts, and None where its value is built in."""
+    if isinstance(kind, Held):
+        return tuple(map(apart, kind.parts, (parts(value) or ((), (), ()))[2]))
+    if isinstance(kind, tuple):
+        return tuple(map(apart, kind, value))
+    return None if isinstance(kind, Fixed) else value
+
+
+def together(kind: Argument, leaves: Iterator[Any]) -> Any:
+    """An argument with other leaves; those that are built in as they are."""
+    if isinstance(kind, Held):
+        return assemble(kind.cls, kind.keys, [together(part, leaves) for part in kind.parts])
+    if isinstance(kind, tuple):
+        return tuple([together(part, leaves) for part in kind])
+    if isinstance(kind, Fixed):
+        return kind.value
+    return None if kind is type(None) else next(leaves)
 
 
 def class_of(kind: Kind) -> type:
@@ -87,9 +203,19 @@ def fixed_of(value: Any) -> Argument:
     return Fixed(value, cls) if cls in (str, int, bool) else argument_of(value)
 
 
+def for_framework(kind: Argument, value: Any) -> Argument:
+    """The kind of an argument beside a framework's arrays: flags and texts are built in."""
+    if isinstance(kind, Held):
+        held = (parts(value) or ((), (), ()))[2]
+        return Held(kind.cls, kind.keys, tuple(map(for_framework, kind.parts, held)))
+    if isinstance(kind, tuple):
+        return tuple(map(for_framework, kind, value))
+    return Fixed(value, type(value)) if type(value) in (bool, str) else kind
+
+
 def is_strange(argument: Argument) -> bool:
     """Whether no machine code takes such an argument."""
-    return any(map(is_strange, argument)) if isinstance(argument, tuple) else isinstance(argument, Strange)
+    return any(isinstance(leaf, Strange) for leaf in leaves_of((argument,)))
 
 
 def name_of(argument: Argument) -> str:
@@ -111,8 +237,8 @@ def result_of(value: Any, depth: int = 0) -> Result | None:
     """The form of a result; None where no machine code gives one like it."""
     cls = type(value)
     if cls is tuple and len(value) <= MOST_PARTS and depth < DEEPEST:
-        parts = tuple([result_of(part, depth + 1) for part in value])
-        return None if None in parts else parts
+        made = tuple([result_of(part, depth + 1) for part in value])
+        return None if None in made else made
     return cls if value is None or cls is np.ndarray or id(cls) in _NUMBERS else None
 
 
@@ -134,3 +260,8 @@ class Call:
     """Positions of arrays that the function may write to."""
     allocates: bool
     """Whether it makes arrays or lists, which Numba does not free where it raises."""
+    gear: str = "numba"
+    exact: bool = True
+    """Whether its results are the plain function's to the last bit."""
+    free: Callable[[], bool] | None = None
+    """Whether a call may go to it now: not where something looks on that has to see the plain function's steps."""

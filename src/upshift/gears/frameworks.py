@@ -10,12 +10,15 @@ from typing import Any
 from ..columns.inputs import Lanes
 from ..errors import GearRefused, Refusal
 from ..trace import Tree
-from .calls import Argument, Call, Result
+from .calls import Argument, Call, Result, gear_of
 from .ran import NotCompiled, Prepared
 
 FRAMEWORKS = {"numba": "numba", "jax": "jax", "cuda": "numba"}
 """What each gear stands on; cuda needs NVIDIA's driver besides, and says so."""
-INSTALL = {"numba": "pip install numba", "jax": 'pip install "upshift[jax]"', "cuda": 'pip install "upshift[cuda]"'}
+INSTALL = {
+    "numba": "pip install numba", "jax": 'pip install "upshift[jax]"', "cuda": 'pip install "upshift[cuda]"',
+    "tensorflow": "pip install tensorflow",
+}  # fmt: skip
 
 
 def is_installed(framework: str) -> bool:
@@ -39,16 +42,39 @@ def prepare(
         return reason.refusal
 
 
-def prepare_call(f: Any, arguments: Sequence[Argument], wanted: Result | None, free: bool) -> Call | Refusal:
-    """A whole function made ready to be called with such arguments, or why not. `free`: other threads run meanwhile."""
-    if not is_installed("numba"):
-        return Refusal("numba", "numba is not installed", remedy=INSTALL["numba"])
-    from .numba.call import compile_call
-
+def prepare_call(
+    gear: str, f: Any, arguments: Sequence[Argument], values: Sequence[Any], wanted: Result | None, free: bool
+) -> Call | Refusal:
+    """A whole function made ready to be called with such arguments, or why not. `values`: those of one call, `wanted`:
+    what one has given; `free`: other threads run meanwhile."""
+    if not is_installed(gear):
+        return Refusal(gear, f"{gear} is not installed", remedy=INSTALL[gear])
     try:
-        return compile_call(f, arguments, wanted, free)
+        if gear == "tensorflow":
+            return _graph_of(f, arguments)
+        if gear == "jax":
+            return _xla_of(f, arguments, values)
+        return _machine_code_of(f, arguments, wanted, free)
     except NotCompiled as reason:
         return reason.refusal
+
+
+def _machine_code_of(f: Any, arguments: Sequence[Argument], wanted: Result | None, free: bool) -> Call:
+    from .numba.call import compile_call
+
+    return compile_call(f, arguments, wanted, free)
+
+
+def _graph_of(f: Any, arguments: Sequence[Argument]) -> Call:
+    from ..tensorflow.whole import compile_call
+
+    return compile_call(f, arguments)
+
+
+def _xla_of(f: Any, arguments: Sequence[Argument], values: Sequence[Any]) -> Call:
+    from .jax import single, whole
+
+    return whole.compile_call(f, arguments) if gear_of(arguments) == "jax" else single.compile_call(f, values)
 
 
 def _in_numba(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool, shapes: Any) -> Prepared:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from numba.core import ir
+from numba.core import ir, types
 
 from ..ran import NotCompiled
 from .build import Build
@@ -17,7 +17,7 @@ from .classes import NUMPY, Classes, Helpers, Sort, Typed, sort_of_type
 from .narrow import is_narrow, meeting
 from .semantics import SOFT, STAND_INS, STRONG
 from .ufuncs import STRONG_UFUNCS, UFUNCS
-from .unit import Unit, where_of
+from .unit import Unit, name_of, where_of
 
 _WEAK = {*(id(known[fn]) for known in (STAND_INS, SOFT) for fn in STRONG), *(id(UFUNCS[fn]) for fn in STRONG_UFUNCS)}
 
@@ -37,9 +37,11 @@ class Watch:
                       lambda line: where_of(f, line))  # fmt: skip
         if not own:
             self.helpers[f, tuple(state.args)] = typed
-        if any(map(is_narrow, state.typemap.values())):
+        if any(map(is_narrow, state.typemap.values())) or any(map(_is_of_any, state.calltypes.values())):
             given = self.given if own else list(map(sort_of_type, state.args))
-            self._look_beside(typed, Classes(typed, given, self.helpers), f)
+            classes = Classes(typed, given, self.helpers)
+            self._look_beside(typed, classes, f)
+            self.build.mixed |= own and _is_mixed(classes.result())
 
     def _look_beside(self, typed: Typed, classes: Classes, f: Any) -> None:
         for statement in typed.assignments():
@@ -60,7 +62,19 @@ class Watch:
         if isinstance(sort, frozenset) and sort and all(code < NUMPY for code in sort):
             return
         if not isinstance(sort, frozenset) or not all(code >= NUMPY for code in sort):
-            name = str(wide.name).split(".")[0].lstrip("$")
+            name = name_of(wide)
             reason = f"{name}, beside a narrow number, may be Python's or NumPy's"
             raise NotCompiled("numba", reason, where_of(f, value.loc.line))
         self.build.strengthen(f.__code__, value.func.name)
+
+
+def _is_of_any(signature: Any) -> bool:
+    """Whether a call may be of an int and a float, and the result either."""
+    return signature is not None and set(signature.args) == {types.int64, types.float64}
+
+
+def _is_mixed(sort: Sort) -> bool:
+    """Whether a result may be an int here and a float there."""
+    if isinstance(sort, tuple):
+        return any(map(_is_mixed, sort))
+    return isinstance(sort, frozenset) and len({code % NUMPY for code in sort}) > 1

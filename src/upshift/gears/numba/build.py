@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from ..calls import Held
 from ..ran import NotCompiled
 from .unit import Unit
 
@@ -31,6 +32,8 @@ class Build:
     """Looks at every function once its types are known."""
     fixed: dict[str, Any] = field(default_factory=dict)
     """Values that are built in for arguments of the first function."""
+    held: dict[str, Held] = field(default_factory=dict)
+    """Its arguments that are dicts and objects, which come as tuples."""
     narrow: bool = False
     """Whether numbers of less than 64 bits are compiled, and who watches sees to their classes."""
     soft: dict[CodeType, dict[str, Any]] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import platform
 import types as pytypes
 import warnings
@@ -17,9 +18,10 @@ from numba import from_dtype, njit
 from numba.core import cgutils, errors, types
 
 from ...trace.paths import Capture
-from ..calls import NUMBERS, PASSING, Argument, ArrayOf, Call, Fixed, Result, class_of
+from ..calls import NUMBERS, PASSING, Argument, ArrayOf, Call, Fixed, Held, Result, class_of, parts_of
 from ..express import binder_of
 from ..ran import NotCompiled
+from ..signatures import names_of
 from . import flags
 from .blocks import I64, leave, stand_in
 from .build import BUILD, Build
@@ -40,7 +42,8 @@ def compile_call(f: Any, arguments: Sequence[Argument], wanted: Result | None, f
     """Machine code for calls with such arguments. `wanted`: what the plain function gave; `free`: other threads run."""
     unit = unit_of(_positional(f))
     fixed = {name: a.value for name, a in zip(unit.f.__code__.co_varnames, arguments, strict=False) if type(a) is Fixed}
-    build = Build({}, fixed=fixed)
+    held = {name: a for name, a in zip(unit.f.__code__.co_varnames, arguments, strict=False) if type(a) is Held}
+    build = Build({}, fixed=fixed, held=held)
     token = BUILD.set(build)
     try:
         with warnings.catch_warnings():
@@ -57,14 +60,12 @@ def compile_call(f: Any, arguments: Sequence[Argument], wanted: Result | None, f
 
 
 def _positional(f: Any) -> Any:
-    """The same function with keyword-only arguments as ordinary ones, which is how it is called here."""
-    code = f.__code__
-    if code.co_flags & 0x0C:
-        raise NotCompiled("numba", "takes variadic arguments", where_of(f), "name the arguments")
-    if not code.co_kwonlyargcount:
+    """The same function with all arguments as ordinary ones, which is how it is called here."""
+    code, count = f.__code__, len(names_of(f))
+    if count == code.co_argcount:
         return f
-    count = code.co_argcount + code.co_kwonlyargcount
-    code = code.replace(co_argcount=count, co_kwonlyargcount=0)
+    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    code = code.replace(co_argcount=count, co_kwonlyargcount=0, co_flags=flags)
     made = pytypes.FunctionType(code, f.__globals__, f.__name__, None, f.__closure__)
     made.__module__, made.__qualname__ = f.__module__, f.__qualname__
     return made
@@ -152,8 +153,11 @@ def _type_of(argument: Argument, layout: str) -> Any:
     if isinstance(argument, ArrayOf):
         number = from_dtype(argument.dtype)
         return types.Array(number, argument.ndim, layout if argument.contiguous else "A")
-    if isinstance(argument, tuple):
-        return types.BaseTuple.from_types([_type_of(part, "A") for part in argument])
+    inside = parts_of(argument)
+    if isinstance(argument, tuple) and any(isinstance(part, Held) for part in argument):
+        raise NotCompiled("numba", "is given a dict or an object inside a tuple")
+    if inside is not None:
+        return types.BaseTuple.from_types([_type_of(part, "A") for part in inside])
     if argument is type(None) or isinstance(argument, Fixed):
         return types.none
     if argument in NUMBERS:
@@ -162,8 +166,9 @@ def _type_of(argument: Argument, layout: str) -> Any:
 
 
 def _sort_of(argument: Argument) -> Sort:
-    if isinstance(argument, tuple):
-        return tuple(map(_sort_of, argument))
+    inside = parts_of(argument)
+    if inside is not None:
+        return tuple(map(_sort_of, inside))
     if isinstance(argument, ArrayOf):
         return sort_of_type(_type_of(argument, "A"))
     return frozenset((NUMBERS.index(argument),)) if argument in NUMBERS else None
@@ -215,8 +220,9 @@ def _source(arguments: Sequence[Argument], captured: Sequence[Capture]) -> str:
 
 
 def _lent(name: str, argument: Argument) -> str:
-    if isinstance(argument, tuple):
-        return f"({''.join(_lent(f'{name}[{i}]', part) + ', ' for i, part in enumerate(argument))})"
+    inside = parts_of(argument)
+    if inside is not None:
+        return f"({''.join(_lent(f'{name}[{i}]', part) + ', ' for i, part in enumerate(inside))})"
     return f"lent({name})" if isinstance(argument, ArrayOf) else name
 
 

@@ -18,7 +18,8 @@ from ..calls import NUMBERS
 from ..ran import NotCompiled
 from .narrow import ITEM_OF, is_narrow
 from .pipeline import OF_NUMPY, STAND_INS
-from .semantics import SOFT, STRONG
+from .semantics import OF_ANY, SOFT, STRONG
+from .unit import name_of
 
 Codes = frozenset[int]
 """Classes that a number may be of: positions in NUMBERS."""
@@ -36,7 +37,7 @@ Sort = Any
 BOOL, INT, FLOAT, COMPLEX = range(4)
 NUMPY = 4
 """What a NumPy class's code is above that of Python's."""
-MEANT = {id(stand_in): fn for known in (STAND_INS, STRONG, SOFT) for fn, stand_in in known.items()}
+MEANT = {id(stand_in): fn for table in (STAND_INS, STRONG, SOFT, OF_ANY) for fn, stand_in in table.items()}
 _COMPARISONS = frozenset((operator.lt, operator.le, operator.eq, operator.ne, operator.ge, operator.gt))
 SAME = frozenset((operator.neg, operator.pos, operator.invert, abs))
 OPERATORS = frozenset((operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
@@ -286,7 +287,7 @@ class Classes:
         if held is None or not isinstance(codes, frozenset) or all(code % NUMPY >= held for code in codes):
             return
         if any(code % NUMPY < held for code in beside):
-            name = str(variable.name).split(".")[0].lstrip("$")
+            name = name_of(variable)
             reason = f"{name} is of one class on one path and of another on another"
             raise NotCompiled("numba", reason, self.typed.where(value.loc.line))
 

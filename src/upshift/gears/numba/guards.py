@@ -16,6 +16,7 @@ from ..calls import NUMBERS, Result
 from ..ran import NotCompiled
 from .blocks import I64, leave, stand_in
 from .classes import MEANT, NUMPY, OPERATORS, SAME, Classes, Sort, base_of, combined
+from .semantics import as_floats, is_second
 
 
 def chosen(result: Any, sort: Sort, wanted: Result | None) -> Any:
@@ -125,11 +126,13 @@ class Guards:
         fn = MEANT.get(id(self.classes.callees.get(value.func.name, ("", None))[1]))
         if fn in SAME and base_of(self.typed.types[value.args[0].name]) != 3:
             return self._shadow(value.args[0])
-        if fn not in OPERATORS:
+        if fn not in OPERATORS and fn not in _CHOOSING:
             return self._refuse(statement.target)
         given = [self._shadow(arg) for arg in value.args]
+        given += value.args if fn in _CHOOSING else ()
         into = self.behind.setdefault(id(statement), [])
-        shadow = self.shadows[statement.target.name] = self._call(into, _COMBINING[fn], given, statement)
+        table = _CHOOSING if fn in _CHOOSING else _COMBINING
+        shadow = self.shadows[statement.target.name] = self._call(into, table[fn], given, statement)
         return shadow
 
     def _constant(self, code: int) -> Any:
@@ -154,7 +157,8 @@ class Guards:
         t = typing.resolve_value_type(fn)
         callee, made = self._variable(statement, t), self._variable(statement)
         call = ir.Expr.call(callee, tuple(given), (), statement.loc)
-        self.state.calltypes[call] = t.get_call_type(typing, (types.int64,) * len(given), {})
+        kinds = tuple(types.unliteral(self.state.typemap[variable.name]) for variable in given)
+        self.state.calltypes[call] = t.get_call_type(typing, kinds, {})
         into += [
             ir.Assign(ir.Global("guard", fn, statement.loc), callee, statement.loc),
             ir.Assign(call, made, statement.loc),
@@ -199,5 +203,21 @@ def _table(code: Callable[[int, int], int]) -> Any:
     return generate
 
 
+def _choosing(less: str) -> Any:
+    """The code of `min` or `max`: that of the number which it is."""
+
+    def check(typing: Any, a: Any, b: Any, first: Any, second: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+            t, numbers = first, values[2:]
+            if first != second:
+                t, numbers = types.float64, as_floats(context, builder, sig.args[2:], numbers)
+            return builder.select(is_second(builder, t, less, numbers), values[1], values[0])
+
+        return types.int64(a, b, first, second), generate
+
+    return stand_in(check)
+
+
+_CHOOSING = {min: _choosing("<"), max: _choosing(">")}
 _COMBINING = {fn: _combining(fn) for fn in OPERATORS}  # Numba knows what is there before it begins
 _GUARDS = [_guarding(code) for code in range(len(NUMBERS))]

@@ -21,13 +21,14 @@ from ...columns.kinds import kind_of
 from ..ran import NotCompiled
 from .blocks import is_bool, is_complex, is_float, is_int
 from .build import BUILD, Build
+from .holders import take_apart
 from .narrow import CASTS, ITEM_OF, is_narrow
 from .ranges import KnowRanges
-from .semantics import IN_PLACE, STRONG
+from .semantics import IN_PLACE, OF_ANY, STRONG
 from .semantics import STAND_INS as OF_PYTHON
 from .soft import Soften
 from .ufuncs import STRONG_UFUNCS, UFUNCS
-from .unit import OUR_MODULES, Unit, where_of
+from .unit import OUR_MODULES, Unit, name_of, where_of
 
 STAND_INS = {**UFUNCS, **OF_PYTHON}
 ALLOWED = frozenset((divmod, range, len, slice, enumerate, zip, reversed, np.zeros, np.ones, np.empty, np.zeros_like,
@@ -73,6 +74,8 @@ class TakeArguments(FunctionPass):  # type: ignore[misc]
             head.append(ir.Assign(value, first.scope.define(name, first.loc), first.loc))
             func_ir._definitions[name] = [value]
         _fix_arguments(func_ir, first, BUILD.get(), unit)
+        if unit.f is next(iter(BUILD.get().units)) and BUILD.get().held:
+            take_apart(func_ir, BUILD.get().held, lambda line: where_of(unit.f, line))
         first.body = head + first.body
         func_ir.arg_count += len(head)
         func_ir.arg_names = [*func_ir.arg_names, *unit.extra]
@@ -308,13 +311,14 @@ class _Rewriting:
         if callee is math.log and len(args) == 2:  # as CPython computes it
             logs = [self._called(block, statement, STAND_INS[math.log], (arg,), body) for arg in args]
             return self._call(block, statement, STAND_INS[operator.truediv], tuple(logs), body)
-        while callee in (min, max) and len(args) > 2:
-            first = self._variable(block, statement.loc)
-            call = ir.Expr.call(value.func, tuple(args[:2]), (), statement.loc)
-            body.append(ir.Assign(call, first, statement.loc))
-            args[:2] = [first]
-        if callee in (min, max) and len(args) < 2:
-            self._refuse(f"calls {callee.__name__} of one iterable", statement)
+        if callee in (min, max):
+            if len(args) < 2:
+                self._refuse(f"calls {callee.__name__} of one iterable", statement)
+            followed = self.build.watch is not None and self.unit.f is next(iter(self.build.units))
+            fn = OF_ANY[callee] if followed else STAND_INS[callee]
+            while len(args) > 2:
+                args[:2] = [self._called(block, statement, fn, tuple(args[:2]), body)]
+            return self._call(block, statement, fn, tuple(args), body)
         return ir.Expr.call(value.func, tuple(args), (), value.loc)
 
     def _call(
@@ -405,7 +409,7 @@ def _look_at(state: Any, statement: Any, build: Build) -> None:
     elif isinstance(value, ir.Expr) and value.op == "phi":
         for one in value.incoming_values:
             if not isinstance(one, ir.Var):
-                raise NotCompiled("numba", f"{_name(statement.target)} may be used before it is set", where)
+                raise NotCompiled("numba", f"{name_of(statement.target)} may be used before it is set", where)
             _meet(state, one, target, is_return, build, where)
     elif isinstance(value, ir.Expr) and value.op == "build_list":
         for one in value.items:
@@ -428,20 +432,15 @@ def _meet(state: Any, value: Any, target: Any, is_return: bool, build: Build, wh
     if plain == types.unliteral(target) or not (_has_numbers(plain) and _has_numbers(target)):
         return
     if is_narrow(plain) or is_narrow(target):
-        build.soften(state.func_id.func.__code__, _name(value), plain if is_narrow(plain) else target)
+        build.soften(state.func_id.func.__code__, name_of(value), plain if is_narrow(plain) else target)
         raise NotCompiled(
-            "numba", f"{_name(value)} is {_word(plain)} on one path and {_word(target)} on another", where
+            "numba", f"{name_of(value)} is {_word(plain)} on one path and {_word(target)} on another", where
         )
     build.mixed = True
     if not is_return and not isinstance(have, types.Literal):
         raise NotCompiled(
             "numba", f"{value.name.split('.')[0]} is {_word(plain)} on one path and {_word(target)} on another", where
         )
-
-
-def _name(variable: Any) -> str:
-    """What the user calls a variable."""
-    return str(variable.name).split(".")[0].lstrip("$")
 
 
 def _has_numbers(t: Any) -> bool:

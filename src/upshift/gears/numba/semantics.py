@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -300,16 +301,47 @@ def extreme(fn: Any, less: str) -> Any:
 
         def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
             first, second = values
-            if is_float(a):
-                other = builder.fcmp_ordered(less, second, first)
-            else:
-                signed = is_int(a) and a.signed
-                other = (builder.icmp_signed if signed else builder.icmp_unsigned)(less, second, first)
-            return builder.select(other, second, first)
+            return builder.select(is_second(builder, a, less, values), second, first)
 
         return a(a, a), generate
 
     return stand_in(check)
+
+
+def is_second(builder: Any, t: Any, less: str, values: Sequence[Any]) -> Any:
+    """Whether `min` or `max` is the second of two numbers of one type."""
+    first, second = values
+    if is_float(t):
+        return builder.fcmp_ordered(less, second, first)
+    return (builder.icmp_signed if is_int(t) and t.signed else builder.icmp_unsigned)(less, second, first)
+
+
+def extreme_of_any(fn: Any, less: str) -> Any:
+    """The same, where one may be an int and the other a float: a float then, whose class is to be known elsewhere."""
+    alike = extreme(fn, less)
+
+    def check(typing: Any, a: Any, b: Any) -> Any:
+        a, b = types.unliteral(a), types.unliteral(b)
+        if {a, b} != {types.int64, types.float64}:
+            return alike._defn(typing, a, b)
+
+        def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+            first, second = as_floats(context, builder, sig.args, values)
+            return builder.select(is_second(builder, types.float64, less, (first, second)), second, first)
+
+        return types.float64(a, b), generate
+
+    return stand_in(check)
+
+
+def as_floats(context: Any, builder: Any, kinds: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+    """Numbers as floats; an int that is none is left to the plain function."""
+    made = []
+    for t, value in zip(kinds, values, strict=True):
+        if is_int(t):
+            leave_large(context, builder, value)
+        made.append(builder.sitofp(value, F64) if is_int(t) else value)
+    return made
 
 
 # ---- functions of floats
@@ -468,3 +500,6 @@ IN_PLACE = {
     operator.ipow: operator.pow, operator.ilshift: operator.lshift, operator.irshift: operator.rshift,
     operator.iand: operator.and_, operator.ior: operator.or_, operator.ixor: operator.xor,
 }  # fmt: skip
+
+OF_ANY = {min: extreme_of_any(min, "<"), max: extreme_of_any(max, ">")}
+"""Where classes are followed: see `classes.py`."""

@@ -51,6 +51,12 @@ def where_of(f: types.FunctionType, line: int | None = None) -> str:
     return f"{file}:{line or f.__code__.co_firstlineno} in {f.__name__}"
 
 
+def name_of(variable: Any) -> str:
+    """What the user calls a variable of Numba's code."""
+    name = str(variable.name)
+    return "what it computes" if name.startswith("$") else name.split(".")[0]
+
+
 def unit_of(f: Any, path: Path = (("f", None),), above: tuple[Any, ...] = ()) -> Unit:
     """What a function is compiled from, or `NotCompiled`."""
     if not isinstance(f, types.FunctionType):

@@ -1,0 +1,421 @@
+"""The law of `up.function` for tensors: decorated and plain agree, and only one graph is made for all lengths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import upshift as up
+from law import overheard
+from upshift.function import life, lots, pace
+
+tf = pytest.importorskip("tensorflow")
+
+WEIGHTS = tf.Variable([1.0, -2.0, 0.5])
+SCALE = 2.0
+TABLE = tf.constant([1.0, 2.0, 3.0])
+
+
+@pytest.fixture(autouse=True)
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graph is made at the second call of a kind, and looked at all the time."""
+    monkeypatch.setattr(lots, "AT_STAKE", -1.0)
+    monkeypatch.setattr(lots, "FASTER", math.inf)
+    monkeypatch.setattr(lots, "CHECKS", 1)
+    monkeypatch.setattr(lots.Lot, "price", lambda self: 0.0)
+    monkeypatch.setattr(pace, "FIRST_PAUSES", (0,))
+    monkeypatch.setattr(pace, "LONGEST_PAUSE", 2)
+    monkeypatch.setattr(pace, "FAST_PAUSE", 2)
+
+
+@pytest.fixture
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    made: list[Any] = []
+    prepare = life.prepare_call
+
+    def counted(gear: str, f: Any, kind: Any, *more: Any) -> Any:
+        made.append(kind)
+        return prepare(gear, f, kind, *more)
+
+    monkeypatch.setattr(life, "prepare_call", counted)
+    return made
+
+
+# ---- a table of functions
+
+
+def vector(i: int, dtype: str = "float32") -> Any:
+    return tf.constant(np.random.default_rng(i).normal(0, 2, i % 5 + 1).astype(dtype))
+
+
+def of_three(i: int) -> Any:
+    return tf.constant(np.random.default_rng(i).normal(0, 2, 3).astype("float32"))
+
+
+@dataclass(frozen=True)
+class Row:
+    f: Callable[..., Any]
+    make: Callable[[int], tuple[Any, ...]]
+    graph: bool = True
+
+
+ROWS: list[Row] = []
+
+
+def row(make: Callable[[int], tuple[Any, ...]], graph: bool = True) -> Callable[[Any], Any]:
+    def add(f: Any) -> Any:
+        ROWS.append(Row(f, make, graph))
+        return f
+
+    return add
+
+
+@row(lambda i: (vector(i), vector(i)))
+def added(a, b):
+    return tf.tanh(a * 2.0 + b) - a / (b * b + 1.0)
+
+
+@row(lambda i: (vector(i), 0.1 * i))
+def scaled(x, k):
+    return x * k + k * x - (1 - k) * x
+
+
+@row(lambda i: (vector(i, "float64"), 0.1 * i))
+def scaled_doubles(x, k):
+    return x * k + 2.0 * k
+
+
+@row(lambda i: (vector(i), i))
+def by_an_int(x, n):
+    return x * n + tf.cast(n, tf.float32)
+
+
+@row(lambda i: (tf.range(i % 5 + 1), 3 if i % 4 else 2**40), graph=True)
+def of_ints(x, n):
+    return x * 2 + (n if n is None else x)
+
+
+@row(lambda i: (vector(i),))
+def branching(x):
+    if tf.reduce_sum(x) > 0:
+        return x * 2.0
+    return x - 1.0
+
+
+@row(lambda i: (vector(i),))
+def looping(x):
+    n = 0
+    while tf.reduce_sum(tf.abs(x)) > 0.5:
+        x = x * 0.5
+        n = n + 1
+    return x
+
+
+@row(lambda i: (vector(i),))
+def unrolled(x):
+    for k in range(4):
+        x = tf.sin(x) * k
+    return x
+
+
+@row(lambda i: (of_three(i),))
+def with_variable(x):
+    return tf.reduce_sum(x * WEIGHTS) * SCALE
+
+
+@row(lambda i: (of_three(i),))
+def with_captured_tensor(x):
+    return x * TABLE
+
+
+@row(lambda i: (vector(i), vector(i)))
+def gives_arguments(a, b):
+    return {"first": a, "both": (a + b, b)}
+
+
+@row(lambda i: ({"w": vector(i), "b": tf.constant(1.0)}, vector(i)))
+def with_params(params, x):
+    return params["w"] * x + params["b"]
+
+
+@row(lambda i: (vector(i), i % 2 == 0, "fast" if i % 3 else "slow"))
+def with_flags(x, flag, mode):
+    x = x * 2.0 if flag else x - 1.0
+    return -x if mode == "fast" else x
+
+
+@row(lambda i: (vector(i), *(vector(i),) * (i % 3)))
+def of_many(*xs):
+    return tf.add_n(xs) if len(xs) > 1 else xs[0] * 1.0
+
+
+@row(lambda i: (vector(i), tf.constant(i % 4)), graph=True)
+def gathered(x, i):
+    return tf.gather(x, [i])
+
+
+@row(lambda i: (vector(i), tf.constant(i % 4)))
+def unused_and_wrong(x, i):
+    tf.gather(x, [i])
+    return x * 2.0
+
+
+@row(lambda i: (vector(i), of_three(i)))
+def mismatched(a, b):
+    return a + b
+
+
+@row(lambda i: (tf.constant(i), tf.constant(i % 4)))
+def int_division(a, b):
+    return a // b
+
+
+@row(lambda i: (tf.constant(["a", "b"]),))
+def of_texts(x):
+    return tf.strings.join([x, x])
+
+
+@row(lambda i: (of_three(i),))
+def with_tape_inside(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(x * x * WEIGHTS)
+    return y, tape.gradient(y, x)
+
+
+@row(lambda i: (vector(i),), graph=False)
+def reads_length(x):
+    return x / x.shape[0] if x.shape[0] > 2 else x
+
+
+def by_length(x):
+    return x * 2.0 if x.shape[0] == 3 else x
+
+
+@row(lambda i: (vector(i),), graph=False)
+def reads_length_elsewhere(x):
+    return (lambda y: by_length(y))(x)
+
+
+@row(lambda i: (vector(i), i), graph=False)
+def decides_by_number(x, n):
+    return x * 2.0 if n > 3 else x
+
+
+@row(lambda i: (vector(i), float(i)), graph=False)
+def looks_at_class(x, n):
+    return x * 2.0 if isinstance(n, float) else x
+
+
+@row(lambda i: (vector(i),), graph=False)
+def gives_number(x):
+    return float(tf.reduce_sum(x)), x * 2.0
+
+
+@row(lambda i: (vector(i),), graph=False)
+def by_numpy(x):
+    return np.sort(x.numpy())
+
+
+@row(lambda i: (vector(i), np.ones(i % 5 + 1, np.float32)), graph=False)
+def beside_array(x, a):
+    return x + a
+
+
+@row(lambda i: (vector(i), WEIGHTS), graph=False)
+def beside_variable(x, w):
+    return tf.reduce_sum(x) * w
+
+
+def same(want: Any, got: Any) -> None:
+    assert type(want) is type(got)
+    if isinstance(want, tf.Tensor):
+        assert want.dtype == got.dtype and want.shape == got.shape
+        a, b = want.numpy(), got.numpy()
+        if want.dtype.is_floating:
+            np.testing.assert_allclose(a, b, rtol=1e-5 if want.dtype == tf.float32 else 1e-9, atol=1e-6)
+        else:
+            assert np.array_equal(a, b)
+    elif isinstance(want, tuple):
+        assert len(want) == len(got)
+        for one, other in zip(want, got, strict=True):
+            same(one, other)
+    elif isinstance(want, dict):
+        assert list(want) == list(got)
+        same(tuple(want.values()), tuple(got.values()))
+    elif isinstance(want, np.ndarray):
+        assert np.array_equal(want, got)
+    else:
+        assert want == got
+
+
+def outcome(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    try:
+        return f(*args), None
+    except Exception as error:
+        return None, error
+
+
+def places(result: Any, args: tuple[Any, ...]) -> list[list[int]]:
+    return [[i for i, a in enumerate(args) if a is one] for one in tf.nest.flatten(result)]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.f.__name__)
+def test_every_function_of_the_table(row: Row) -> None:
+    f: Any = up.function(row.f)
+    with overheard() as said:
+        for i in range(24):
+            args = row.make(i)
+            want, error = outcome(row.f, args)
+            got, raised = outcome(f, args)
+            assert type(raised) is type(error) and str(raised) == str(error)
+            if error is None:
+                same(want, got)
+                assert places(want, args) == places(got, args)
+    assert not said, said
+    shifted = any(kind.gear == "tensorflow" for kind in f.explain().kinds)
+    assert shifted is row.graph, f.explain()
+    assert row.graph or f.explain().kinds[0].refusal is not None
+
+
+# ---- what it never does
+
+
+def test_new_lengths_and_numbers_make_no_new_graph(compilations: list[Any]) -> None:
+    f: Any = up.function(scaled)
+    for i in range(60):
+        x = tf.constant(np.arange(i + 1.0, dtype=np.float32))
+        same(scaled(x, 0.3 * i), f(x, 0.3 * i))
+    assert len(compilations) == 1 and f.explain().gear == "tensorflow"
+
+
+def test_what_it_captured_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    f: Any = up.function(with_variable)
+    g: Any = up.function(with_captured_tensor)
+    for i in range(120):
+        WEIGHTS.assign([float(i), 1.0, 2.0])
+        if i == 15:
+            monkeypatch.setitem(globals(), "SCALE", 7.0)
+            monkeypatch.setitem(globals(), "TABLE", tf.constant([0.0, 5.0, 1.0]))
+        same(with_variable(of_three(i)), f(of_three(i)))
+        same(with_captured_tensor(of_three(i)), g(of_three(i)))
+    assert f.explain().gear == g.explain().gear == "tensorflow"
+
+
+def test_a_tensor_in_a_closure_is_an_input(compilations: list[Any]) -> None:
+    k = tf.constant(1.0)
+
+    @up.function
+    def f(x: Any) -> Any:
+        return x * k
+
+    for i in range(20):
+        k = tf.constant(float(i))
+        same(tf.constant([2.0, 3.0]) * k, f(tf.constant([2.0, 3.0])))
+    assert len(compilations) == 1
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_tapes_see_the_plain_function(inside: bool) -> None:
+    def f(x: Any) -> Any:
+        return tf.reduce_sum(tf.sin(x * WEIGHTS)) if inside else tf.gather(x, [0, 0]) * x[1]
+
+    g: Any = up.function(f)
+    for i in range(8):
+        g(of_three(i))
+    assert g.explain().gear == "tensorflow"
+    x = of_three(3)
+    found = []
+    for one in (f, g):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = one(x)
+            first = tf.convert_to_tensor(tape.gradient(y, x))
+        with tf.autodiff.ForwardAccumulator(x, tf.ones(3)) as accumulator:
+            z = one(x)
+        found.append((y, first, outer.gradient(first, x), accumulator.jvp(z)))
+    for want, got in zip(*found, strict=True):
+        same(want, got) if want is not None else None
+        assert (want is None) is (got is None)
+
+
+@pytest.mark.parametrize("f", [branching, added, with_variable])
+def test_in_another_graph_it_is_not_there(f: Any) -> None:
+    g: Any = up.function(f)
+    args = (of_three(1), of_three(2))[: f.__code__.co_argcount]
+    for _ in range(6):
+        g(*args)
+    assert g.explain().gear == "tensorflow"
+    same(tf.function(f)(*args), tf.function(lambda *given: g(*given))(*args))
+    same(tf.function(f)(*args), tf.function(lambda: g(*args))())
+    kinds = {op.type for op in tf.function(lambda: g(*args)).get_concrete_function().graph.get_operations()}
+    assert "PartitionedCall" not in kinds and "StatefulPartitionedCall" not in kinds
+
+
+def test_impure_functions_run_once_per_call(capsys: pytest.CaptureFixture[str]) -> None:
+    count = tf.Variable(0)
+    seen: list[int] = []
+    random = tf.random.Generator.from_seed(1)
+
+    def assigns(x: Any) -> Any:
+        count.assign_add(1)
+        return x * 2.0
+
+    def prints(x: Any) -> Any:
+        print("here")
+        return x * 2.0
+
+    def appends(x: Any) -> Any:
+        seen.append(1)
+        return x * 2.0
+
+    def draws(x: Any) -> Any:
+        return x + tf.random.uniform([])
+
+    def draws_from(x: Any) -> Any:
+        return x + random.normal([])
+
+    for f in (assigns, prints, appends, draws, draws_from):
+        g: Any = up.function(f)
+        for i in range(9):
+            g(of_three(i))
+        assert g.explain().gear == "plain" and g.explain().kinds[0].refusal is not None, g.explain()
+    assert (int(count), len(seen), capsys.readouterr().out.split()) == (9, 9, ["here"] * 9)
+
+
+def test_a_wrong_graph_is_never_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    import dataclasses
+
+    prepare = life.prepare_call
+
+    def wrong(*given: Any) -> Any:
+        made = prepare(*given)
+        return dataclasses.replace(made, run=lambda *args: made.run(*args) + 1.0)
+
+    monkeypatch.setattr(life, "prepare_call", wrong)
+    f: Any = up.function(added)
+    with overheard() as said:
+        for i in range(9):
+            same(added(vector(i), vector(i)), f(vector(i), vector(i)))
+    assert len(said) == 1 and f.explain().gear == "plain"
+
+
+def test_exact_and_gears() -> None:
+    for f in (up.function(added, exact=True), up.function(added, gears="numba")):
+        for i in range(6):
+            f(vector(i), vector(i))
+        assert f.explain().gear == "plain"  # type: ignore[attr-defined]
+        assert "not allowed, or not exact" in str(f.explain())  # type: ignore[attr-defined]
+
+
+def test_tensorflow_s_name_for_it() -> None:
+    import upshift.tensorflow as ut
+
+    assert ut.function is up.function
