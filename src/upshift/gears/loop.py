@@ -14,6 +14,7 @@ import numpy as np
 from ..columns.inputs import Elements, Records, copied
 from ..columns.kinds import Column
 from ..errors import name_element
+from ..trace.apart import Apart
 
 OnError = str | tuple[str, Any]
 SKIPPED = object()
@@ -128,8 +129,8 @@ def _uses_sly_names(call: Any) -> bool:
     seen: set[int] = set()
     while pending:
         f = pending.pop()
-        while isinstance(f, functools.partial | types.MethodType):
-            f = f.func if isinstance(f, functools.partial) else f.__func__
+        while isinstance(f, functools.partial | types.MethodType | Apart):
+            f = f.f if isinstance(f, Apart) else f.func if isinstance(f, functools.partial) else f.__func__
         if not isinstance(f, types.FunctionType) or id(f) in seen:
             continue
         seen.add(id(f))

@@ -62,5 +62,5 @@ class Pass:
     def draw(self) -> Drawn:
         """The random numbers of all lanes, drawn when they are first needed."""
         if self.drawn is None:
-            self.drawn = Drawn(self.tree.draws, self.f, self.shared, self.captured, self.n)
+            self.drawn = Drawn(self.tree.turns or [], self.f, self.shared, self.captured, self.n)
         return self.drawn

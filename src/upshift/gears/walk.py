@@ -14,7 +14,7 @@ from ..rules.arrays import NoRule
 from ..rules.blur import EXACT, Blurred, spread, too_close, too_inexact
 from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Ref, grow, value_key
-from ..trace.draws import DrawOp
+from ..trace.turns import DrawOp
 from .bands import Band, either, is_few, is_like, pick, plain, share
 from .express import made_as, span_of
 from .passes import Pass, TooBlurred
@@ -74,7 +74,7 @@ class Chunk:
                 values[instruction.out] = made
                 continue
             if type(op) is DrawOp:
-                values[instruction.out] = self.of.draw().columns[instruction.out][band.lanes]
+                values[instruction.out] = self.of.draw().columns[args[0]][band.lanes]
                 continue
             leave = None
             self.flagged = False
@@ -345,7 +345,7 @@ class Chunk:
         for i in {int(index[0]), int(index[len(index) // 2])}:
             began = time.perf_counter()
             steps = max(200, int(run.pace.allowance / TRACE_STEP_SECONDS)) if run.pace.allowance < 1e6 else 100_000
-            drawn = run.draw().of_lane(i, run.tree.draws) if run.tree.draws else []
+            drawn = run.draw().of_lane(i) if run.tree.draws else []
             outcome = grow(run.tree, run.f, run.row(i), run.shared, steps, drawn, max(run.pace.allowance, 1e-3))
             run.pace.spend(time.perf_counter() - began)
             if outcome.refusal is not None:

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..columns.kinds import NUMERIC, kind_of
 from ..errors import Untraceable
+from .apart import Apart, OwnNumbers
 from .code import CALLED_CLASSES, prepare
 from .draws import GENERATORS, Module, Source, generator_of
 from .held import Copied, CopiedABC, HeldDict, HeldList, HeldSet, contents_of
@@ -209,6 +210,19 @@ class Holder:
         self._note(path, "type", type(value))
         return Source(self.trace, value, path)
 
+    def _apart(self, value: Apart, path: Path) -> Any:
+        """A function whose elements draw apart: the traced copy of it, and the streams of the element it is run on."""
+        self._note(path, "type", Apart)
+        self._note((*path, ("attr", "generators")), "shape", (list, len(value.generators)))
+        root = self.hold(value.root, (*path, ("attr", "root")))
+        copy = self.hold(value.f, (*path, ("attr", "f")))
+
+        def call(position: Lane, *row: Any, **shared: Any) -> Any:
+            self.trace.numbers = OwnNumbers(self.trace, self, value.generators, root, position)
+            return copy(*row, **shared)
+
+        return call
+
     def _container(self, value: Any, path: Path) -> Any:
         if len(value) > _MOST_ITEMS:
             raise Untraceable(f"reads a captured {type(value).__name__} of {len(value):,} items",
@@ -249,6 +263,8 @@ class Holder:
 
     def _callable(self, value: Any, path: Path) -> Any:
         """Everything else: what can be called, and instances of the user's classes."""
+        if type(value) is Apart:
+            return self._apart(value, path)
         if isinstance(value, GENERATORS) and type(value) is not random.SystemRandom:
             return self.generator(value, path)
         owner = generator_of(value)
