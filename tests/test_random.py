@@ -90,6 +90,20 @@ def computed_by_itself(x):
     return x + rng.integers(0, int(sigma * 20)) + rng.gamma(sigma + 1.0)
 
 
+def below_the_element(x):
+    return x + rng.integers(1 + math.floor(abs(x) * 10)) + rng.poisson(math.exp(x)) * rng.normal(x, 1.0)
+
+
+def below_python(x):
+    most = int(x * x * 10)
+    y = x if x > 0 else -x
+    return y + random.randint(0, most) + random.random()
+
+
+def of_the_array(x):
+    return x[0] + rng.permutation(x[1]) + rng.choice(x[2], size=5)
+
+
 def legacy_around(x):
     return np.random.normal(x, 2) + np.random.uniform(x, x - 1) + np.random.exponential(3)
 
@@ -101,8 +115,10 @@ def python_around(x):
 DRAWS = [(noise, X), (scaled_noise, X), (two_draws, X), (flip, X), (flip_three_ways, X), (mixed_draws, S), (legacy, S),
          (python_random, S), (choices, S), (mixed_draws, S.tolist()), (around_the_element, S),
          (around_the_element, S.tolist()), (around_the_element, S.astype(np.float32)), (around_arrays, X),
-         (around_arrays, X.astype(np.float32)), (in_a_chain, S), (after_a_decision, S), (on_every_path, S), (behind_a_root, S), (behind_a_root, S.tolist()),
-         (computed_by_itself, S), (legacy_around, S), (python_around, S), (python_around, S.tolist())]  # fmt: skip
+         (around_arrays, X.astype(np.float32)), (in_a_chain, S), (after_a_decision, S), (on_every_path, S),
+         (behind_a_root, S), (behind_a_root, S.tolist()), (computed_by_itself, S), (legacy_around, S),
+         (python_around, S), (python_around, S.tolist()), (below_the_element, S), (below_the_element, S.tolist()),
+         (below_python, S.tolist()), (of_the_array, X)]  # fmt: skip
 
 
 def start():

@@ -23,13 +23,22 @@ _IN_A_BLOCK: dict[type, frozenset[str]] = {
 class Drawn:
     """The random numbers of all lanes; and the generators, which can be put back to where they were."""
 
-    def __init__(self, turns: list[Turn], f: Any, shared: dict[str, Any], captured: dict[int, Any], n: int) -> None:
+    def __init__(
+        self,
+        turns: list[Turn],
+        f: Any,
+        shared: dict[str, Any],
+        captured: dict[int, Any],
+        columns: dict[int, Column],
+        n: int,
+    ) -> None:
+        """`columns`: what elements give to draws."""
         roots = Roots(f, shared)
         self.turns, self.n = turns, n
         self.generators = [roots.read(turn.path) for turn in turns]
         self.before = [state_of(generator) for generator in self.generators]
         try:
-            self.columns = self._block() if self._is_a_block() else self._in_turn(captured)
+            self.columns = self._block() if self._is_a_block() else self._in_turn(captured, columns)
         except Exception as error:  # a parameter is not what it was: the loop will raise it, from the user's own line
             self.put_back()
             raise Untraceable(f"{type(error).__name__} in a draw") from error
@@ -38,9 +47,10 @@ class Drawn:
             raise
         self.after = [state_of(generator) for generator in self.generators]
 
-    def _in_turn(self, captured: dict[int, Any]) -> list[Column]:
-        calls = [turn.by(generator, captured) for turn, generator in zip(self.turns, self.generators, strict=True)]
-        drawn = [call() for _ in range(self.n) for call in calls]
+    def _in_turn(self, captured: dict[int, Any], given: dict[int, Column]) -> list[Column]:
+        pairs = zip(self.turns, self.generators, strict=True)
+        calls = [turn.calls(generator, captured, given) for turn, generator in pairs]
+        drawn = [call() for _, *row in zip(range(self.n), *calls, strict=False) for call in row]
         columns = []
         for at, turn in enumerate(self.turns):
             values = drawn[at :: len(calls)]

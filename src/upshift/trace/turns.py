@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..columns.forms import flatten
-from ..columns.kinds import Kind, kind_of_value
+from ..columns.kinds import Column, Kind, kind_of_value
 from ..errors import Untraceable
 from ..rules import Op
 from ..rules.streams import Drawing
 from .lane import is_lane
 from .names import user_line
 from .paths import Path
-from .tree import Const, Ref
+from .tree import Const, Node, Ref
 
 _REMEDY = 'draw the same numbers for every element, or pass randomness="independent"'
 
@@ -37,18 +38,42 @@ class Computed:
 
 
 @dataclass(frozen=True, slots=True)
+class OfLane:
+    """A parameter that every element computes without a draw."""
+
+    id: int
+    kind: Kind
+
+
+Argument = Ref | Computed | OfLane
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One draw of every element: the generator's path, the call, and its arguments."""
 
     path: Path
     drawing: Drawing
-    args: tuple[Ref | Computed, ...]
+    args: tuple[Argument, ...]
     kind: Kind
 
-    def by(self, generator: Any, captured: dict[int, Any]) -> Callable[[], Any]:
-        """A function that draws once."""
-        args, keywords = self.drawing.form.build(_value(arg, captured) for arg in self.args)
-        return functools.partial(getattr(generator, self.drawing.method), *args, **keywords)
+    def calls(self, generator: Any, captured: dict[int, Any], columns: dict[int, Column]) -> Iterator[Draw]:
+        """The draws of all elements, in order; those of one that is the same for all go on for ever."""
+        method = getattr(generator, self.drawing.method)
+        values = [
+            arg.kind.scalars(columns[arg.id]) if isinstance(arg, OfLane) else itertools.repeat(_value(arg, captured))
+            for arg in self.args
+        ]
+        if not any(isinstance(arg, OfLane) for arg in self.args):
+            return itertools.repeat(self._call(method, (next(iter(value)) for value in values)))
+        return (self._call(method, iter(row)) for row in zip(*values))
+
+    def _call(self, method: Callable[..., Any], leaves: Iterator[Any]) -> Draw:
+        args, keywords = self.drawing.form.build(leaves)
+        return functools.partial(method, *args, **keywords)
+
+
+Draw = Callable[[], Any]
 
 
 def _value(arg: Ref | Computed, captured: dict[int, Any]) -> Any:
@@ -75,8 +100,6 @@ class Turns:
     def draw(self, generator: Any, path: Path, method: str, args: Any, keywords: dict[str, Any]) -> Any:
         trace, at = self.trace, len(self.made)
         form, leaves = flatten((args, keywords))
-        if any(is_lane(leaf) and not leaf._up_uniform for leaf in leaves):
-            raise Untraceable("draws random numbers with a parameter of the element", _REMEDY, user_line())
         drawing = Drawing.of(method, form)
         if at < len(self.drawn):
             value = self.drawn[at]
@@ -85,8 +108,7 @@ class Turns:
         kind = kind_of_value(value)
         if kind is None:
             raise Untraceable(f"draws a {type(value).__name__}, not numbers", where=user_line())
-        refs = tuple([leaf._up_id if is_lane(leaf) else Const(leaf) for leaf in leaves])
-        self.made.append(Turn(path, drawing, tuple(map(self._resolved, refs)), kind))
+        self.made.append(Turn(path, drawing, tuple(map(self._argument, leaves)), kind))
         self._insist(at + 1)
         kinds = tuple(kind_of_value(leaf._up_value) if is_lane(leaf) else None for leaf in leaves)
         id = trace._write(drawing, (at, *leaves), (None, *kinds), kind, DrawOp("draw", drawing, ""))
@@ -103,6 +125,16 @@ class Turns:
         if known is not None and self.made[:count] != known[:count]:
             raise Untraceable("what it draws hangs on a decision", _REMEDY, user_line())
 
+    def _argument(self, leaf: Any) -> Argument:
+        if not is_lane(leaf):
+            return Const(leaf)
+        if leaf._up_uniform:
+            return self._resolved(leaf._up_id)
+        kind = kind_of_value(leaf._up_value)
+        if kind is None or leaf._up_id in hanging_on_draws(self.trace.trail):
+            raise Untraceable("draws random numbers with a parameter that was drawn", _REMEDY, user_line())
+        return OfLane(leaf._up_id, kind)
+
     def _resolved(self, ref: Ref) -> Ref | Computed:
         if isinstance(ref, Const) or ref < 0:
             return ref
@@ -114,6 +146,16 @@ class Turns:
         if id(generator) not in self.copies:
             self.copies[id(generator)] = copied(generator)
         return self.copies[id(generator)]
+
+
+def hanging_on_draws(nodes: Iterable[Node]) -> set[int]:
+    """The values of these nodes, parents first, that were drawn or computed from such."""
+    found: set[int] = set()
+    for node in nodes:
+        for step in node.steps:
+            if isinstance(step.op, DrawOp) or not found.isdisjoint(ref for ref in step.refs if isinstance(ref, int)):
+                found.add(step.out)
+    return found
 
 
 def copied(generator: Any) -> Any:
