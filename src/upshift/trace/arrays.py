@@ -23,6 +23,7 @@ from ..errors import Untraceable
 from ..rules.arrays import Put, Seen, Slot, flat_results, lower_call
 from ..rules.arrays.dynamic import AS_MADE, SIGNATURES, Each, Item, Unpack, signature_of
 from ..rules.arrays.elementwise import OPERATORS
+from ..rules.arrays.images import module_of
 from ..rules.conversions import larger, smaller
 from .lane import Lane, LaneArray, Storage, is_lane
 from .names import UfuncMethod, applied, user_line
@@ -106,12 +107,15 @@ class Arrays:
             raise Untraceable(f"gives a function to {getattr(fn, '__name__', fn)}", where=user_line())
         plain = applied(fn, form)
         lanes = [leaf for leaf in leaves if is_lane(leaf)]
+        before = [] if module_of(fn).startswith("numpy") else [np.copy(true(lane)) for lane in lanes]
         try:
             value = plain(*map(true, leaves))
         except Exception as error:
             if not lanes:
                 raise
             raise self.trace._leaves(f"{type(error).__name__} in {fn}") from error
+        if not all(map(_is_unchanged, lanes, before)):
+            raise Untraceable(f"{getattr(fn, '__name__', fn)} writes into its argument", where=user_line())
         return self._made(fn, form, tuple(leaves), value, all(lane._up_uniform for lane in lanes))
 
     def _made(self, fn: Function, form: Form, leaves: tuple[Any, ...], value: Any, uniform: bool) -> Any:
@@ -424,6 +428,11 @@ def _is_python_function(leaf: Any) -> bool:
 
 def _is_mask(item: Any) -> bool:
     return isinstance(item, np.ndarray) and item.dtype.kind == "b"
+
+
+def _is_unchanged(lane: Any, before: Any) -> bool:
+    """Whether another library's function has left an argument alone."""
+    return bool(true(lane) is before or np.array_equal(true(lane), before, equal_nan=before.dtype.kind in "fc"))
 
 
 def _is_view(value: Any, lane: LaneArray) -> bool:

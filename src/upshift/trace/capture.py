@@ -23,6 +23,7 @@ import numpy as np
 
 from ..columns.kinds import NUMERIC, kind_of
 from ..errors import Untraceable
+from ..rules.arrays.images import IMAGES, module_of, name_of
 from .apart import Apart, OwnNumbers
 from .code import CALLED_CLASSES, prepare
 from .draws import GENERATORS, Module, Source, generator_of
@@ -296,7 +297,7 @@ class Holder:
         if found is not None:
             return found
         owner = getattr(value, "__self__", None)
-        module = getattr(value, "__module__", None) or ""
+        module = module_of(value)
         if owner is not None and not isinstance(owner, types.ModuleType):
             self.hold(owner, (*path, ("attr", "__self__")))
             if isinstance(owner, list | dict | set | np.ndarray):
@@ -306,6 +307,8 @@ class Holder:
             return value
         if acting(module):
             raise Untraceable(f"{acting(module)}: {module}.{getattr(value, '__name__', value)}", where=user_line())
+        if module == "cv2" and name_of(value) not in IMAGES:
+            self._opaque(value)
         if is_opaque(module) and not isinstance(value, np.ufunc):
             return Standin(self.trace, value)
         if isinstance(value, np.ufunc) or is_left_alone(module) or type(value).__module__ in ("operator", "numpy"):

@@ -13,10 +13,11 @@ from ..op import Op
 from . import elementwise, indexing, joining, linalg, more, products, reductions, shaping, signals, sorting
 from .call import ARRAYS, Called, NoRule, Row, Slot, by_rows
 from .elementwise import is_ufunc_on_lanes
+from .images import IMAGES, name_of
 from .indexing import Put, Seen
 from .op import ArrayOp, each_lane, flat_results
 from .reductions import ufunc_reduce
-from .scipy import SCIPY, name_of
+from .scipy import SCIPY
 
 __all__ = [
     "ARRAYS", "ArrayOp", "NoRule", "Put", "Row", "Seen", "Slot", "each_lane", "elementwise", "flat_results", "indexing",
@@ -40,6 +41,8 @@ def row_of(fn: Callable[..., Any]) -> Row | None:
         return Row(fn, elementwise.elementwise, warns=True)  # of another library
     if found is None and name_of(fn) in SCIPY:
         return Row(fn, SCIPY[name_of(fn)], close=True)
+    if found is None and name_of(fn) in IMAGES:
+        return Row(fn, IMAGES[name_of(fn)])
     return found
 
 

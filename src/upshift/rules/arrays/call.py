@@ -17,6 +17,7 @@ import numpy as np
 
 from ...columns.forms import Form
 from ...columns.kinds import Column, Kind
+from .op import call_on, protected
 
 Run = Callable[..., Any]
 """The values of a step's arguments in order (columns where they are lanes) -> the column of results."""
@@ -259,18 +260,19 @@ def by_rows(called: Called) -> Run:
         if flat_call:
             given, named = form.build(iter(values))
             row = list(given)
-            columns = [(at, given[at]) for at in simple]
+            columns = [(at, protected(given[at])) for at in simple]
             for i in range(n):
                 for at, column in columns:
                     row[at] = column[i]
-                yield fn(*row, **named)
+                yield call_on(fn, row, named)
             return
+        values = [protected(value) if at in lanes else value for at, value in enumerate(values)]
         for i in range(n):
             leaves = list(values)
             for at in lanes:
                 leaves[at] = values[at][i]
             given, named = form.build(iter(leaves))
-            yield fn(*given, **named)
+            yield call_on(fn, given, named)
 
     def run(*values: Any) -> Any:
         n = len(values[lanes[0]])

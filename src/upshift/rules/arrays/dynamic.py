@@ -12,7 +12,7 @@ from ...columns.forms import flatten
 from ...columns.kinds import Column, Kind, kind_of_value
 from ..interned import Interned
 from ..op import Op, Span, Spans
-from .op import flat_results, rows_of
+from .op import call_on, flat_results, rows_of
 
 AS_MADE = Kind("made", np.dtype(object), False)
 """The kind of columns that hold results as they were made."""
@@ -55,7 +55,7 @@ class Each(Op):
         results, leave = [], np.zeros(n, bool)
         for i, row in enumerate(rows_of(args, self.lanes, self.kinds, n)):
             try:
-                results.append(self.run(*row))
+                results.append(call_on(self.run, row))
             except Exception:  # of a pure function: the plain function will raise it
                 results.append(None)
                 leave[i] = True

@@ -11,6 +11,7 @@ import numpy as np
 from ...columns.forms import flatten
 from ...columns.kinds import Column, Kind, kind_of_value
 from ...columns.layout import Strides, laid_out
+from ...errors import is_refused_write
 from ..op import Op, Span, Spans
 
 Made = tuple[Kind, ...]
@@ -80,7 +81,7 @@ def each_lane(
         if layouts:
             row = [_lying(arg, strides) for arg, strides in zip(row, layouts, strict=True)]
         try:
-            result = fn(*row)
+            result = call_on(fn, row)
             found = flat_results(result)
             fits = len(found) == len(makes) and all(kind_of_value(r) is k for r, k in zip(found, makes, strict=True))
         except Exception:
@@ -94,13 +95,30 @@ def each_lane(
 
 
 def rows_of(args: list[Any], lanes: tuple[bool, ...], kinds: tuple[Kind | None, ...], n: int) -> Iterator[list[Any]]:
-    """The arguments of every lane, as the loop would see them."""
+    """The arguments of every lane, as the loop would see them: arrays are not to be written to."""
     columns = [
-        kind.scalars(arg) if lane and kind is not None else None
+        kind.scalars(protected(arg)) if lane and kind is not None else None
         for arg, lane, kind in zip(args, lanes, kinds, strict=True)
     ]
     for i in range(n):
         yield [arg if column is None else column[i] for arg, column in zip(args, columns, strict=True)]
+
+
+def protected(column: Column) -> Column:
+    """A column that cannot be written to: it may be the caller's own."""
+    view = column.view()
+    view.flags.writeable = False
+    return view
+
+
+def call_on(fn: Callable[..., Any], args: list[Any], keywords: dict[str, Any] | None = None) -> Any:
+    """A call on protected arrays, or on copies where it insists on arrays that it could write to."""
+    try:
+        return fn(*args, **keywords or {})
+    except Exception as error:
+        if not is_refused_write(error):
+            raise
+        return fn(*[arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args], **keywords or {})
 
 
 def _lying(arg: Any, strides: Strides | None) -> Any:
