@@ -24,7 +24,7 @@ __all__ = [
     "joining", "linalg", "lower_call", "more", "products", "reductions", "row_of", "shaping", "signals", "sorting",
 ]  # fmt: skip
 
-_REDUCE = Row(np.add.reduce, ufunc_reduce, warns=True)
+_REDUCE = Row(np.add.reduce, ufunc_reduce, warns=True, ordered=True)
 
 
 def row_of(fn: Callable[..., Any]) -> Row | None:
@@ -90,5 +90,5 @@ def lower_call(
     return ArrayOp(
         name, run, "", close=found.close, warns=found.warns, plain=plain, lanes=lanes, kinds=kinds, makes=makes,
         several=several, updates=isinstance(fn, Put), by_rows=found.rule is by_rows,
-        layouts=layouts if found.close else (),
+        ordered=found.ordered, layouts=layouts if found.close or found.ordered else (),
     )  # fmt: skip

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...columns.forms import Form
 from ...columns.kinds import Column, Kind
+from ...columns.layout import order_of
 from .op import call_on, protected
 
 Run = Callable[..., Any]
@@ -107,7 +108,8 @@ Rule = Callable[[Called], Run | None]
 class Row:
     """How one function is batched, and calls of it that become tests.
 
-    `close`: bits may differ from the plain call's. `warns`: it may warn as a ufunc does.
+    `close`: bits may differ from the plain call's. `warns`: it may warn as a ufunc does. `ordered`: NumPy goes through
+    an array as it lies in memory, and its bits hang on that.
     """
 
     fn: Callable[..., Any]
@@ -115,14 +117,22 @@ class Row:
     samples: tuple[str, ...] = ()
     close: bool = False
     warns: bool = False
+    ordered: bool = False
 
 
 ARRAYS: dict[Callable[..., Any], Row] = {}
 
 
-def row(fn: Callable[..., Any], rule: Rule, *samples: str, close: bool = False, warns: bool = False) -> None:
+def row(
+    fn: Callable[..., Any],
+    rule: Rule,
+    *samples: str,
+    close: bool = False,
+    warns: bool = False,
+    ordered: bool = False,
+) -> None:
     """Add one row."""
-    ARRAYS[fn] = Row(fn, rule, samples, close, warns)
+    ARRAYS[fn] = Row(fn, rule, samples, close, warns, ordered)
 
 
 # ---- what rules share
@@ -217,6 +227,13 @@ def negative(axis: Any, ndim: int) -> Any:
 def flat(x: Column) -> Column:
     """Every lane as one row, in C order."""
     return x.reshape(len(x), -1) if x.size or x.ndim == 2 else x.reshape(len(x), int(np.prod(x.shape[1:])))
+
+
+def flat_as_it_lies(x: Column) -> Column:
+    """Every lane as one row, in the order in which it lies in memory."""
+    if x.flags.c_contiguous:
+        return flat(x)
+    return flat(x.transpose(0, *(1 + axis for axis in order_of(x.shape[1:], x.strides[1:]))))
 
 
 def along(x: Slot, axis: Any, run: Callable[[Column, Any], Any]) -> Run:

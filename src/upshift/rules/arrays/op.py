@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,12 +12,16 @@ import numpy as np
 
 from ...columns.forms import flatten
 from ...columns.kinds import Column, Kind, kind_of_value
-from ...columns.layout import Strides, laid_out
+from ...columns.layout import Strides, is_dense, laid_out, lanes_laid_out, order_of
 from ...errors import is_refused_write
 from ..op import Op, Span, Spans
 
 Made = tuple[Kind, ...]
 """The kinds of what a call makes: one, or several for a call that makes several arrays."""
+
+
+BUFFER = 8192
+"""Numbers that NumPy gathers at a time where they are not together in memory, or not of the dtype it works in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +36,8 @@ class ArrayOp(Op):
     updates: bool = False
     """Whether it gives back its first argument, changed; which may be done in place when nobody else looks at it."""
     by_rows: bool = False
+    ordered: bool = False
+    """Whether its bits hang on the order of the axes in memory."""
     layouts: tuple[Strides | None, ...] = ()
     """How each array lay in memory when it was traced: products of matrices have other bits for other layouts."""
     calls: list[int] = field(default_factory=lambda: [0])
@@ -44,7 +52,7 @@ class ArrayOp(Op):
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
         n = len(args[self.lanes.index(True)])
         try:
-            out = self.run(*args)
+            out = self._in_order(args) if self.ordered else self.run(*args)
         except Exception:  # a lane that raises, or arguments that are none of the rule's: found out lane by lane
             out = None
         if self.fits(out, n):
@@ -52,6 +60,25 @@ class ArrayOp(Op):
         self.calls[0] += 1
         made, leave = each_lane(self.plain, args, self.lanes, self.kinds, self.makes, n, self.layouts)
         return (made if self.several else made[0]), leave, None
+
+    def _in_order(self, args: list[Any]) -> Any:
+        """The call on lanes that lie as they did when traced; None where NumPy would go through one part by part."""
+        orders = self._orders
+        if orders is None:
+            return None
+        return self.run(*[lanes_laid_out(arg, orders[at]) if at in orders else arg for at, arg in enumerate(args)])
+
+    @functools.cached_property
+    def _orders(self) -> dict[int, list[int]] | None:
+        found = {}
+        for at, (strides, kind, lane) in enumerate(zip(self.layouts, self.kinds, self.lanes, strict=True)):
+            if strides is None or kind is None or not lane:
+                continue
+            shape, alike = kind.lane_shape, kind.dtype == self.makes[0].dtype
+            if math.prod(shape) > BUFFER and not (alike and is_dense(shape, strides, kind.dtype.itemsize)):
+                return None
+            found[at] = order_of(shape, strides)
+        return found
 
     def fits(self, out: Any, n: int) -> bool:
         if not self.several:
