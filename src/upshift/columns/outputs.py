@@ -143,14 +143,17 @@ class Objects(Piece):
         return found
 
     def block(self) -> tuple[tuple[int, ...], set[Any]] | None:
-        if not all(type(r) is np.ndarray and r.dtype.kind in NUMERIC for r in self.results):
+        if set(map(type, self.results)) != {np.ndarray}:
             return None
-        shapes = {r.shape for r in self.results}
-        return (shapes.pop(), {r.dtype for r in self.results}) if len(shapes) == 1 else None
+        shapes, dtypes = {r.shape for r in self.results}, {r.dtype for r in self.results}
+        numeric = all(dtype.kind in NUMERIC for dtype in dtypes)
+        return (shapes.pop(), dtypes) if numeric and len(shapes) == 1 else None
 
     def write(self, out: Column, lanes: Any) -> None:
-        if isinstance(lanes, slice) and self.results and type(self.results[0]) is np.ndarray:
-            np.stack(self.results, out=out[lanes], casting="unsafe")
+        if isinstance(lanes, slice) and out.ndim > 1:  # end to end, which is faster than np.stack
+            room = out[lanes]
+            rows = room.reshape(room.shape[0] * room.shape[1], *room.shape[2:])
+            np.concatenate(self.results, out=rows, casting="unsafe")
         else:
             out[lanes] = np.array(self.results, dtype=out.dtype)
 

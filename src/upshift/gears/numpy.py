@@ -40,7 +40,7 @@ class Run(Pass):
             ran = time.perf_counter() - began - (allowed - self.pace.allowance)
             start, size = first, self.tree.chunk(CHUNK, CHUNK_BYTES, settings().memory // threads)
             self.slow = self.tree.each_lane and self._is_slow(first, ran)
-            if self.slow and threads > 1 and self.n >= start + threads * first:
+            if self.slow and self.tree.frees and threads > 1 and self.n >= start + threads * first:
                 start, self.slow = self._side_by_side(start, first, threads)
             if self.slow or self._scattered(start):
                 self.left.append(np.arange(start, self.n))
@@ -59,7 +59,7 @@ class Run(Pass):
         return seconds > JUDGED_SECONDS and seconds > 0.8 * lanes * self.pace.per_element
 
     def _side_by_side(self, start: int, size: int, threads: int) -> tuple[int, bool]:
-        """As many lanes again on every thread: what they call for each lane may free the interpreter, or not."""
+        """As many lanes again on every thread, since what they call for each lane frees the interpreter."""
         stop, began = start + threads * size, time.perf_counter()
         side_by_side(lambda chunk: self._guarded(chunk, growing=False), chunks_of(start, stop, size), threads)
         return stop, self._is_slow(stop - start, time.perf_counter() - began)

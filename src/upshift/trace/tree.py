@@ -243,6 +243,11 @@ class Tree:
         """Whether it calls something for every lane, so that there may be nothing to gain."""
         return any(step.op.each for node in self.nodes() for step in node.steps if step.op is not None)
 
+    @property
+    def frees(self) -> bool:
+        """Whether what it calls for every lane frees the interpreter, so that threads may gain."""
+        return any(step.op.frees for node in self.nodes() for step in node.steps if step.op is not None)
+
     def chunk(self, lanes: int, bytes: int, all: int) -> int:
         """How many lanes at a time: as many as told, unless a column, or all together, would be larger than told.
 

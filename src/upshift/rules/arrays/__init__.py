@@ -42,7 +42,7 @@ def row_of(fn: Callable[..., Any]) -> Row | None:
     if found is None and name_of(fn) in SCIPY:
         return Row(fn, SCIPY[name_of(fn)], close=True)
     if found is None and name_of(fn) in IMAGES:
-        return Row(fn, IMAGES[name_of(fn)])
+        return Row(fn, IMAGES[name_of(fn)], frees=name_of(fn).startswith("cv2."))
     return found
 
 
@@ -89,6 +89,6 @@ def lower_call(
     kinds = tuple(leaf.kind if isinstance(leaf, Slot) else None for leaf in leaves)
     return ArrayOp(
         name, run, "", close=found.close, warns=found.warns, plain=plain, lanes=lanes, kinds=kinds, makes=makes,
-        several=several, updates=isinstance(fn, Put), by_rows=found.rule is by_rows,
+        several=several, updates=isinstance(fn, Put), by_rows=found.rule is by_rows, frees=found.frees,
         ordered=found.ordered, layouts=layouts if found.close or found.ordered else (),
     )  # fmt: skip

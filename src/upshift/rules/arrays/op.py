@@ -36,6 +36,7 @@ class ArrayOp(Op):
     updates: bool = False
     """Whether it gives back its first argument, changed; which may be done in place when nobody else looks at it."""
     by_rows: bool = False
+    frees: bool = False
     ordered: bool = False
     """Whether its bits hang on the order of the axes in memory."""
     layouts: tuple[Strides | None, ...] = ()
