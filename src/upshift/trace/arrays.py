@@ -23,7 +23,7 @@ from ..errors import Untraceable
 from ..rules.arrays import Put, Seen, Slot, flat_results, lower_call
 from ..rules.arrays.dynamic import AS_MADE, SIGNATURES, Each, Item, Unpack, signature_of
 from ..rules.arrays.elementwise import OPERATORS
-from ..rules.arrays.images import module_of
+from ..rules.arrays.images import is_foreign
 from ..rules.conversions import larger, smaller
 from .lane import Lane, LaneArray, Storage, is_lane
 from .names import UfuncMethod, applied, user_line
@@ -107,7 +107,7 @@ class Arrays:
             raise Untraceable(f"gives a function to {getattr(fn, '__name__', fn)}", where=user_line())
         plain = applied(fn, form)
         lanes = [leaf for leaf in leaves if is_lane(leaf)]
-        before = [] if module_of(fn).startswith("numpy") else [np.copy(true(lane)) for lane in lanes]
+        before = [np.copy(true(lane)) for lane in lanes] if is_foreign(fn) else []
         try:
             value = plain(*map(true, leaves))
         except Exception as error:

@@ -27,6 +27,14 @@ IMAGES: dict[str, Rule] = {
 }
 
 
+FOREIGN = frozenset(("scipy", "skimage", "cv2", "sklearn"))
+"""Libraries, besides NumPy, whose functions of arrays are called as they are, for every lane if they have no rule."""
+
+
+def is_foreign(fn: Any) -> bool:
+    return module_of(fn).split(".")[0] in FOREIGN
+
+
 def module_of(fn: Any) -> str:
     """The module of a function; OpenCV's do not say it."""
     named = getattr(fn, "__module__", None)
