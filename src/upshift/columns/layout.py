@@ -42,6 +42,11 @@ def order_of(shape: tuple[int, ...], strides: Strides) -> list[int]:
     return inner[::-1]
 
 
+def forwards(column: Column) -> Column:
+    """A column whose lanes follow each other in memory: NumPy computes `exp` and its like otherwise backwards."""
+    return column if column.strides[0] >= 0 else np.ascontiguousarray(column)
+
+
 def is_dense(shape: tuple[int, ...], strides: Strides, itemsize: int) -> bool:
     """Whether the numbers of an array lie side by side, in whatever order of axes, and forwards."""
     step = itemsize

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..columns.forms import LEAF
 from ..columns.kinds import Column, fits_int64
+from ..columns.layout import forwards
 from ..errors import Untraceable
 from ..rules import Op
 from ..rules.arrays import NoRule
@@ -58,7 +59,7 @@ class Chunk:
                 pending += self._end(band)
 
     def _start(self, where: Where) -> Band:
-        values: dict[int, Any] = {i: column[where] for i, column in enumerate(self.of.lanes.columns)}
+        values: dict[int, Any] = {i: forwards(column[where]) for i, column in enumerate(self.of.lanes.columns)}
         return Band(self.of.tree.root, where, values, {}, {})
 
     # ---- steps

@@ -176,13 +176,13 @@ class Arrays:
         op = lower_call(fn, form, slots, plain, makes, several, layouts)  # type: ignore[arg-type]
         if op is not None:
             return int(trace._write(plain, leaves, kinds, kind, op))
-        return self._each(plain, leaves, slots, kinds, value, kind)
+        return self._each(plain, leaves, slots, kinds, value, kind, layouts)
 
-    def _each(self, plain: Function, leaves: Any, slots: Any, kinds: Any, value: Any, kind: Any) -> int:
+    def _each(self, plain: Function, leaves: Any, slots: Any, kinds: Any, value: Any, kind: Any, layouts: Any) -> int:
         """A call without a rule: made for every lane; lanes go on together where they made the same kind of things."""
         trace = self.trace
         lanes = tuple(isinstance(slot, Slot) and slot.lane for slot in slots)
-        objects = trace._write(plain, leaves, kinds, AS_MADE, Each.of(plain, lanes, kinds))
+        objects = trace._write(plain, leaves, kinds, AS_MADE, Each.of(plain, lanes, kinds, layouts))
         held = Lane(value, objects, trace)
         signature = Lane(
             signature_of(value), trace._write(signature_of, (held,), (AS_MADE,), kind_of(0), SIGNATURES), trace
@@ -361,6 +361,8 @@ class Arrays:
                 x, Ellipsis, self.call(np.reshape, (value, x._up_value.shape), {}) if is_lane(value) else value
             )
         elif name in ("real", "imag"):
+            if name == "imag" and x._up_value.dtype.kind != "c":
+                x._up_value.imag = 0  # raises as NumPy does
             self.attribute(x, name)[...] = value
         else:
             raise Untraceable(f"sets .{name} of an array", where=user_line())

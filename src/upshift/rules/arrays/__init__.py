@@ -9,6 +9,7 @@ import numpy as np
 
 from ...columns.forms import Form
 from ...columns.kinds import Kind
+from ...columns.layout import is_dense
 from ..op import Op
 from . import elementwise, indexing, joining, linalg, more, products, reductions, shaping, signals, sorting
 from .call import ARRAYS, Called, NoRule, Row, Slot, by_rows
@@ -58,6 +59,26 @@ def _may_not_fit(called: Called, makes: tuple[Kind, ...]) -> bool:
     return any(not np.can_cast(number, ints) for number in numbers for ints in whole)
 
 
+_UNEVEN = frozenset(
+    "angle arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cos cosh exp exp2 expm1 float_power hypot i0 log "
+    "log10 log1p log2 logaddexp logaddexp2 pow power sin sinc sinh tan tanh".split()
+)
+"""Functions of which NumPy has several versions, with bits of their own: which runs hangs on how numbers lie."""
+
+
+def _is_uneven(called: Called, layouts: tuple[tuple[int, ...] | None, ...]) -> bool:
+    """Whether an array lies so that NumPy takes another version for one element than for all of them."""
+    if getattr(called.fn, "__name__", "") not in _UNEVEN:
+        return False
+    for leaf, strides in zip(called.leaves, layouts, strict=False):
+        kind = leaf.kind if isinstance(leaf, Slot) else None
+        if strides is None or kind is None or kind.dtype.kind not in "fc":
+            continue
+        if min(strides, default=0) < 0 or (kind.dtype == np.float16 and not is_dense(kind.lane_shape, strides, 2)):
+            return True
+    return False
+
+
 def lower_call(
     fn: Callable[..., Any],
     form: Form,
@@ -75,7 +96,8 @@ def lower_call(
     name = getattr(fn, "__name__", "call")
     ufunc = is_ufunc_on_lanes(called)
     kind = makes[0]
-    if ufunc is not None and kind.shape is not None:
+    uneven = _is_uneven(called, layouts)
+    if ufunc is not None and kind.shape is not None and not uneven:
         return Op(ufunc.__name__, ufunc, f"np.{ufunc.__name__}({{*}})", warns=True, close=found.close)
     if fn in _TAKES_NUMBERS and _may_not_fit(called, makes):
         return None
@@ -87,8 +109,10 @@ def lower_call(
         return None
     lanes = tuple(isinstance(leaf, Slot) and leaf.lane for leaf in leaves)
     kinds = tuple(leaf.kind if isinstance(leaf, Slot) else None for leaf in leaves)
+    close, rows = found.close or uneven, found.rule is by_rows
+    ordered = found.ordered or rows
     return ArrayOp(
-        name, run, "", close=found.close, warns=found.warns, plain=plain, lanes=lanes, kinds=kinds, makes=makes,
-        several=several, updates=isinstance(fn, Put), by_rows=found.rule is by_rows, frees=found.frees,
-        ordered=found.ordered, layouts=layouts if found.close or found.ordered else (),
+        name, run, "", close=close, warns=found.warns, plain=plain, lanes=lanes, kinds=kinds, makes=makes,
+        several=several, updates=isinstance(fn, Put), by_rows=rows, frees=found.frees, ordered=ordered,
+        layouts=layouts if close or ordered else (),
     )  # fmt: skip

@@ -105,9 +105,7 @@ def each_lane(
     """The plain call for every lane, and a mask of the lanes where it raised or made something of another kind."""
     outs = tuple(np.zeros((n, *kind.lane_shape), kind.dtype) for kind in makes)
     leave = np.zeros(n, bool)
-    for i, row in enumerate(rows_of(args, lanes, kinds, n)):
-        if layouts:
-            row = [_lying(arg, strides) for arg, strides in zip(row, layouts, strict=True)]
+    for i, row in enumerate(rows_of(args, lanes, kinds, n, layouts)):
         try:
             result = call_on(fn, row)
             found = flat_results(result)
@@ -122,14 +120,21 @@ def each_lane(
     return outs, leave if leave.any() else None
 
 
-def rows_of(args: list[Any], lanes: tuple[bool, ...], kinds: tuple[Kind | None, ...], n: int) -> Iterator[list[Any]]:
+def rows_of(
+    args: list[Any],
+    lanes: tuple[bool, ...],
+    kinds: tuple[Kind | None, ...],
+    n: int,
+    layouts: tuple[Strides | None, ...] = (),
+) -> Iterator[list[Any]]:
     """The arguments of every lane, as the loop would see them: arrays are not to be written to."""
     columns = [
         kind.scalars(protected(arg)) if lane and kind is not None else None
         for arg, lane, kind in zip(args, lanes, kinds, strict=True)
     ]
     for i in range(n):
-        yield [arg if column is None else column[i] for arg, column in zip(args, columns, strict=True)]
+        row = [arg if column is None else column[i] for arg, column in zip(args, columns, strict=True)]
+        yield [_lying(arg, strides) for arg, strides in zip(row, layouts, strict=True)] if layouts else row
 
 
 def protected(column: Column) -> Column:
