@@ -234,3 +234,46 @@ def test_calls_without_a_rule_see_arrays_as_they_lie():
     z = np.asfortranarray(R.normal(size=(12, 17, 19)) + 1j * R.normal(size=(12, 17, 19)))
     check(lambda x: np.cov(np.delete(x, 0, axis=0)), z, exact=True, must_batch=True)
     check(lambda x: np.ravel(x.T, "K") + np.ravel(np.sort(x.T, axis=0), "A"), z.real, exact=True)
+
+
+def test_writes_through_views_of_arrays_that_lie_otherwise():
+    def twice(x):
+        if x.sum() > 0:
+            x[1:] = x[:-1]
+        x.T.reshape(-1)[1] = 4
+        return x
+
+    def doubled(x):
+        y = (x**2).T
+        if x[0, 0] > 0:
+            y.ravel()[0] = 7
+        y.ravel()[1] = 8
+        return y
+
+    x = R.normal(size=(40, 2, 2))
+    for f in (twice, doubled):
+        check(f, x)
+        check(f, x.transpose(0, 2, 1))
+        check(f, np.asfortranarray(x))
+
+
+def test_a_view_that_the_data_chose():
+    def f(x):
+        part = np.trim_zeros(x)[1:]
+        part[1:] += part[:-1]
+        return part
+
+    check(f, np.round(R.normal(size=(20, 24))))
+
+
+def test_results_that_cannot_be_written_to():
+    def f(x):
+        y = np.imag(x)
+        y.sort()
+        return y
+
+    check(f, R.normal(size=(20, 3)))
+
+
+def test_one_number_that_lies_backwards():
+    check(lambda x: np.log1p(np.abs(x)), R.normal(size=(N, 1))[:, ::-1], exact=True, must_batch=True)

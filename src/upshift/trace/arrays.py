@@ -20,7 +20,8 @@ from ..columns.forms import Form, flatten, parts
 from ..columns.kinds import bundle_kind, kind_of, kind_of_value
 from ..columns.layout import copy_as_it_lies
 from ..errors import Untraceable
-from ..rules.arrays import Put, Seen, Slot, flat_results, lower_call
+from ..rules.arrays import Put, Seen, Slot, flat_results, lower_call, row_of
+from ..rules.arrays.call import never
 from ..rules.arrays.dynamic import AS_MADE, SIGNATURES, Each, Item, Unpack, signature_of
 from ..rules.arrays.elementwise import OPERATORS
 from ..rules.arrays.images import is_foreign
@@ -54,7 +55,8 @@ class Arrays:
     def _fresh(self, value: Any, id: int, uniform: bool) -> Any:
         if kind_of(value) is not None:
             return Lane(value, id, self.trace, uniform)
-        own = value if value.base is None and value.flags.writeable else np.array(value)
+        own = value if value.base is None else np.array(value)
+        own.flags.writeable = value.flags.writeable
         return LaneArray(own, self.trace, Storage(own, id, uniform))
 
     def read_again(self, view: LaneArray) -> int:
@@ -151,6 +153,8 @@ class Arrays:
             return self._fresh(value, id, uniform)
         path = None
         known = fn is not None and leaves[0] is owner and not any(is_lane(leaf) for leaf in leaves[1:])
+        row = row_of(fn) if known else None
+        known = row is not None and row.rule is not never  # else it may have looked at the data to choose its part
         if known and owner._up_path is not None:
             kind = kind_of_value(value)
             assert kind is not None

@@ -114,5 +114,5 @@ def lower_call(
     return ArrayOp(
         name, run, "", close=close, warns=found.warns, plain=plain, lanes=lanes, kinds=kinds, makes=makes,
         several=several, updates=isinstance(fn, Put), by_rows=rows, frees=found.frees, ordered=ordered,
-        layouts=layouts if close or ordered else (),
+        layouts=layouts,
     )  # fmt: skip

@@ -155,7 +155,7 @@ def call_on(fn: Callable[..., Any], args: list[Any], keywords: dict[str, Any] | 
 
 
 def _lying(arg: Any, strides: Strides | None) -> Any:
-    return arg if strides is None or arg.strides == strides or arg.size <= 1 else laid_out(arg, strides)
+    return arg if strides is None or arg.strides == strides else laid_out(arg, strides)
 
 
 def flat_results(result: Any) -> list[Any]:
