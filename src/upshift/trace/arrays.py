@@ -56,7 +56,6 @@ class Arrays:
         if kind_of(value) is not None:
             return Lane(value, id, self.trace, uniform)
         own = value if value.base is None else np.array(value)
-        own.flags.writeable = value.flags.writeable
         return LaneArray(own, self.trace, Storage(own, id, uniform))
 
     def read_again(self, view: LaneArray) -> int:
