@@ -76,7 +76,8 @@ class ArrayOp(Op):
             if strides is None or kind is None or not lane:
                 continue
             shape, alike = kind.lane_shape, kind.dtype == self.makes[0].dtype
-            if math.prod(shape) > BUFFER and not (alike and is_dense(shape, strides, kind.dtype.itemsize)):
+            large = not self.by_rows and math.prod(shape) > BUFFER
+            if large and not (alike and is_dense(shape, strides, kind.dtype.itemsize)):
                 return None
             found[at] = order_of(shape, strides)
         return found
