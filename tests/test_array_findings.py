@@ -179,3 +179,101 @@ def test_both_warnings_of_a_step():
         warnings.simplefilter("always")
         up.map(lambda v: np.log(v), x, gear="numpy")
     assert len({str(one.message) for one in seen}) == 2
+
+
+BACKWARDS = {
+    "exp": lambda x: np.exp(x),
+    "tan": lambda x: np.tan(x) * 2,
+    "arctan2": lambda x: np.arctan2(x, 0.7),
+    "power": lambda x: 2**x,
+    "deciding": lambda x: np.exp(x).sum() > 4.5,
+    "turned round": lambda x: np.log1p(np.abs(x[::-1])),
+    "a number of it": lambda x: np.exp(x[1]),
+}
+
+
+@pytest.mark.parametrize("name", BACKWARDS)
+def test_columns_and_elements_that_lie_backwards(name):
+    f, x = BACKWARDS[name], R.normal(size=(N, 5))
+    for xs in (x[::-1], x[:, ::-1], x.reshape(-1, 5, 1)[:, ::-1], x.astype(np.float32)[:, ::-1]):
+        check(f, xs, exact=True, must_batch=True)
+    if name in ("exp", "tan", "arctan2", "power"):
+        check(f, x.ravel()[::-1], exact=True, must_batch=True)
+
+
+def test_half_floats_with_gaps():
+    with np.errstate(all="ignore"):
+        check(lambda x: np.cbrt(x), R.normal(size=(N, 10)).astype(np.float16)[:, ::2], exact=True, must_batch=True)
+
+
+def test_imaginary_parts_of_real_arrays():
+    def f(x):
+        y = x * 2
+        if x[0] > 0:
+            y.imag = 0
+        return y
+
+    check(f, R.normal(size=(20, 3)))
+    check(f, -np.abs(R.normal(size=(20, 3))))
+
+
+def test_warnings_of_casts():
+    x = R.integers(0, 9, (20, 3)).astype(np.uint64)
+    x[4, 1] = 2**63
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(lambda x: x.astype(np.float16), x, must_batch=True)
+
+
+def test_arrays_and_objects_of_other_classes():
+    check(lambda x: (x == {"a": 1}) - 1, R.normal(size=(20, 2, 2)))
+    check(lambda x: x == slice(3), R.normal(size=(20, 3)))
+
+
+def test_calls_without_a_rule_see_arrays_as_they_lie():
+    z = np.asfortranarray(R.normal(size=(12, 17, 19)) + 1j * R.normal(size=(12, 17, 19)))
+    check(lambda x: np.cov(np.delete(x, 0, axis=0)), z, exact=True, must_batch=True)
+    check(lambda x: np.ravel(x.T, "K") + np.ravel(np.sort(x.T, axis=0), "A"), z.real, exact=True)
+
+
+def test_writes_through_views_of_arrays_that_lie_otherwise():
+    def twice(x):
+        if x.sum() > 0:
+            x[1:] = x[:-1]
+        x.T.reshape(-1)[1] = 4
+        return x
+
+    def doubled(x):
+        y = (x**2).T
+        if x[0, 0] > 0:
+            y.ravel()[0] = 7
+        y.ravel()[1] = 8
+        return y
+
+    x = R.normal(size=(40, 2, 2))
+    for f in (twice, doubled):
+        check(f, x)
+        check(f, x.transpose(0, 2, 1))
+        check(f, np.asfortranarray(x))
+
+
+def test_a_view_that_the_data_chose():
+    def f(x):
+        part = np.trim_zeros(x)[1:]
+        part[1:] += part[:-1]
+        return part
+
+    check(f, np.round(R.normal(size=(20, 24))))
+
+
+def test_results_that_cannot_be_written_to():
+    def f(x):
+        y = np.imag(x)
+        y.sort()
+        return y
+
+    check(f, R.normal(size=(20, 3)))
+
+
+def test_one_number_that_lies_backwards():
+    check(lambda x: np.log1p(np.abs(x)), R.normal(size=(N, 1))[:, ::-1], exact=True, must_batch=True)

@@ -10,7 +10,8 @@ import scipy.signal
 import scipy.special
 
 from law import check
-from upshift.rules.arrays.scipy import SCIPY, name_of
+from upshift.rules.arrays.images import name_of
+from upshift.rules.arrays.scipy import SCIPY
 
 RNG = np.random.default_rng(0)
 IMAGES, SIGNALS = RNG.random((11, 12, 13)), RNG.normal(size=(11, 40))

@@ -33,6 +33,8 @@ NAMES = (
     "moving_average",
     "spectrum",
     "random_flip",
+    "gaussian_blur",
+    "scikit_rotate",
     "digits",
     "nearest",
 )

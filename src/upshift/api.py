@@ -27,7 +27,7 @@ from .plan.explanation import Explanation
 from .plan.explanation import explain as explain_job
 from .plan.memory import MANY_SECONDS, MEMORY, QUICK_SECONDS, RENTED_SECONDS, Known, key_of, quick_key
 from .plan.shift import run_best, run_in, run_rest
-from .plan.whole import stacked
+from .trace.apart import Apart
 from .trace.paths import plain_of
 from .verify import check_columns, differ
 
@@ -104,14 +104,20 @@ def _map_with(f: Any, xs: Any, on_error: OnError, gear: Any, exact: bool, option
                        seed=options.seed, out=options.out, **shared)  # fmt: skip
     if options.randomness == "independent":
         check_policy(on_error)
-        if gear not in (None, "loop"):
-            raise GearRefused(Refusal(gear, "elements with streams of their own are drawn one by one"))
-        job = make_job(f, xs, {}, exact)
-        with Streams(f, shared, options.seed) as call:
-            return _stored(stacked(run_loop(call, job.columns, on_error), on_error), options.out)
+        if gear not in (None, "loop", "numpy"):
+            raise GearRefused(_APART)
+        with Streams(f, shared, options.seed) as streams:
+            columns = make_job(f, xs, shared, exact).columns
+            positions = range(len(columns[0]))
+            known = MEMORY.recall(*key_of(streams.apart, (positions, *columns), shared), columns)
+            known.machines.noted = _APART
+            return _stored(_map(streams.apart, (positions, *columns), on_error, gear, exact, shared), options.out)
     if options.seed is not None:
         shared["seed"] = options.seed
     return _map_into(options.out, f, xs, on_error, gear, exact, shared)
+
+
+_APART = Refusal("numba", "elements draw from streams of their own")
 
 
 def _map_into(out: Any, f: Any, xs: Any, on_error: OnError, gear: Any, exact: bool, shared: Any) -> Any:
@@ -310,6 +316,7 @@ def make_job(f: Any, xs: tuple[Any, ...], shared: dict[str, Any], exact: bool) -
 
 
 def _annotation(f: Any) -> Any:
+    f = f.f if isinstance(f, Apart) else f
     try:
         annotation = inspect.signature(f, eval_str=True).return_annotation
     except (TypeError, ValueError, NameError):

@@ -59,6 +59,11 @@ class OverBudget(Signal):
     """The trace became longer than it is worth."""
 
 
+def is_refused_write(error: Exception) -> bool:
+    """Whether a library says that it cannot write into an array: NumPy, Cython and OpenCV each in their own words."""
+    return "read-only" in str(error) or "readonly" in str(error)
+
+
 def name_element(error: Exception, i: int, row: tuple[Any, ...]) -> None:
     """Add to an error which element it came from, and where."""
     if getattr(error, "upshift_element", None) is not None:

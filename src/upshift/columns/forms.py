@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -43,12 +44,22 @@ def is_namedtuple(value: object) -> bool:
     return isinstance(value, tuple) and hasattr(type(value), "_fields")
 
 
+@functools.lru_cache(maxsize=1024)
+def _is_leaf(cls: Any) -> bool:
+    """Whether no value of this class is a container."""
+    if cls in (tuple, list, dict, np.void) or dataclasses.is_dataclass(cls):
+        return False
+    return not (issubclass(cls, tuple) and hasattr(cls, "_fields"))
+
+
 def parts(value: object) -> tuple[type, tuple[Any, ...], list[Any]] | None:
     """Class, keys and children of a container; None for a leaf.
 
     Only what can be put together again from its children is a container: subclasses of list or dict are leaves.
     """
     cls = type(value)
+    if _is_leaf(cls):  # type: ignore[arg-type]
+        return None
     if cls is tuple or cls is list:
         return cls, tuple(range(len(value))), list(value)  # type: ignore[arg-type, call-overload]
     if cls is dict:

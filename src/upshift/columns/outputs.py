@@ -143,14 +143,17 @@ class Objects(Piece):
         return found
 
     def block(self) -> tuple[tuple[int, ...], set[Any]] | None:
-        if not all(type(r) is np.ndarray and r.dtype.kind in NUMERIC for r in self.results):
+        if set(map(type, self.results)) != {np.ndarray}:
             return None
-        shapes = {r.shape for r in self.results}
-        return (shapes.pop(), {r.dtype for r in self.results}) if len(shapes) == 1 else None
+        shapes, dtypes = {r.shape for r in self.results}, {r.dtype for r in self.results}
+        numeric = all(dtype.kind in NUMERIC for dtype in dtypes)
+        return (shapes.pop(), dtypes) if numeric and len(shapes) == 1 else None
 
     def write(self, out: Column, lanes: Any) -> None:
-        if isinstance(lanes, slice) and self.results and type(self.results[0]) is np.ndarray:
-            np.stack(self.results, out=out[lanes], casting="unsafe")
+        if isinstance(lanes, slice) and out.ndim > 1:  # end to end, which is faster than np.stack
+            room = out[lanes]
+            rows = room.reshape(room.shape[0] * room.shape[1], *room.shape[2:])
+            np.concatenate(self.results, out=rows, casting="unsafe")
         else:
             out[lanes] = np.array(self.results, dtype=out.dtype)
 
@@ -219,6 +222,9 @@ def stack(results: list[Any]) -> Any:
             flat, width = list(itertools.chain.from_iterable(results)), min(map(len, results))
             if len(flat) == width * len(results):
                 return tuple([stack(flat[j::width]) for j in range(width)])
+        block = _end_to_end(results) if cls is np.ndarray else None
+        if block is not None:
+            return block
     else:
         dtype = _common_dtype(frozenset(classes))
         if dtype is not None and dtype.kind in "fc":
@@ -227,6 +233,18 @@ def stack(results: list[Any]) -> Any:
             except OverflowError:
                 pass
     return gather(len(results), [(slice(None), Objects(results))])
+
+
+def _end_to_end(arrays: list[Any]) -> Column | None:
+    """Arrays of one shape as one array, faster than `np.stack` makes it; None where they are not."""
+    shape = arrays[0].shape
+    if not shape or len({array.shape for array in arrays}) > 1:
+        return None
+    try:
+        joined = np.concatenate(arrays)
+    except TypeError:  # dtypes that have nothing in common
+        return None
+    return joined.reshape(len(arrays), *shape) if joined.dtype.kind in NUMERIC else None
 
 
 def gather(n: int, pieces: Sequence[Placed]) -> Any:

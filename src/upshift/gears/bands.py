@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.kinds import Column
+from ..columns.kinds import NUMERIC, Column, kind_of
 from ..rules.blur import Error
 from ..rules.op import Span
 from ..trace import Const, Node
@@ -70,4 +70,6 @@ def share(a: Column, b: Column) -> bool:
 
 def is_like(arg: Any, out: Column) -> bool:
     """Whether an argument can be looked at beside the result, number by number."""
-    return np.ndim(arg) == 0 or (isinstance(arg, np.ndarray) and arg.shape == out.shape)
+    if isinstance(arg, np.ndarray):
+        return arg.shape in ((), out.shape) and arg.dtype.kind in NUMERIC
+    return kind_of(arg) is not None

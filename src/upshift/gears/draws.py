@@ -1,25 +1,21 @@
-"""A tree's draws and the number of lanes in; the random numbers that the loop would have drawn out, in columns."""
+"""What every element draws, and the number of lanes, in; the random numbers of the loop out, in columns."""
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from ..columns.kinds import Column, Kind, kind_of_value
+from ..columns.kinds import Column, kind_of_value
 from ..errors import Untraceable
-from ..trace import Const, Draw, Step
 from ..trace.paths import Roots
+from ..trace.turns import Turn
 
 _IN_A_BLOCK: dict[type, frozenset[str]] = {
-    np.random.Generator: frozenset(
-        ("random", "standard_normal", "normal", "uniform", "standard_exponential", "exponential")
-    ),
-    np.random.RandomState: frozenset(
-        ("random", "random_sample", "uniform", "standard_normal", "normal", "exponential")
-    ),
+    np.random.Generator: frozenset(("random", "standard_normal", "standard_exponential")),
+    np.random.RandomState: frozenset(("random", "random_sample", "standard_normal", "standard_exponential")),
 }
 """Methods whose numbers are the same whether they are drawn one by one or in a block."""
 
@@ -27,55 +23,63 @@ _IN_A_BLOCK: dict[type, frozenset[str]] = {
 class Drawn:
     """The random numbers of all lanes; and the generators, which can be put back to where they were."""
 
-    def __init__(self, steps: list[Step], f: Any, shared: dict[str, Any], captured: dict[int, Any], n: int) -> None:
+    def __init__(
+        self,
+        turns: list[Turn],
+        f: Any,
+        shared: dict[str, Any],
+        captured: dict[int, Any],
+        columns: dict[int, Column],
+        n: int,
+    ) -> None:
+        """`columns`: what elements give to draws."""
         roots = Roots(f, shared)
-        self.generators = [roots.read(draw_of(step).path) for step in steps]
+        self.turns, self.n = turns, n
+        self.generators = [roots.read(turn.path) for turn in turns]
         self.before = [state_of(generator) for generator in self.generators]
-        self.columns: dict[int, Column] = {}
-        leaves = [[_value(ref, captured) for ref in step.refs] for step in steps]
         try:
-            self._draw(steps, leaves, n)
+            self.columns = self._block() if self._is_a_block() else self._in_turn(captured, columns)
+        except Exception as error:  # a parameter is not what it was: the loop will raise it, from the user's own line
+            self.put_back()
+            raise Untraceable(f"{type(error).__name__} in a draw") from error
         except BaseException:
             self.put_back()
             raise
         self.after = [state_of(generator) for generator in self.generators]
 
-    def _draw(self, steps: list[Step], leaves: list[list[Any]], n: int) -> None:
-        if self._draw_block(steps, leaves, n):
-            return
-        kinds: list[Kind] = [step.kind for step in steps if step.kind is not None]
-        columns = [np.empty((n, *kind.lane_shape), kind.dtype) for kind in kinds]
-        calls = list(zip(columns, kinds, [draw_of(s) for s in steps], self.generators, leaves, strict=True))
-        for i in range(n):
-            for column, kind, draw, generator, given in calls:
-                value = draw.by(generator, given)
-                if kind_of_value(value) is not kind:
+    def _in_turn(self, captured: dict[int, Any], given: dict[int, Column]) -> list[Column]:
+        pairs = zip(self.turns, self.generators, strict=True)
+        calls = [turn.calls(generator, captured, given) for turn, generator in pairs]
+        drawn = [call() for _, *row in zip(range(self.n), *calls, strict=False) for call in row]
+        columns = []
+        for at, turn in enumerate(self.turns):
+            values = drawn[at :: len(calls)]
+            if turn.kind.shape is not None or len(set(map(type, values))) > 1:
+                if any(kind_of_value(value) is not turn.kind for value in values):
                     raise Untraceable("draws random numbers of different kinds")
-                column[i] = value
-        self.columns = {step.out: column for step, column in zip(steps, columns, strict=True)}
+            elif kind_of_value(values[0]) is not turn.kind:
+                raise Untraceable("draws random numbers of another kind")
+            columns.append(np.array(values, turn.kind.dtype))
+        return columns
 
-    def _draw_block(self, steps: list[Step], leaves: list[list[Any]], n: int) -> bool:
-        """All numbers at once, where they come from one distribution."""
-        generator, first = self.generators[0], draw_of(steps[0])
-        methods = _IN_A_BLOCK.get(type(generator), frozenset())
-        one = {
-            (draw_of(step).method, repr(_parameters(draw_of(step), given)))
-            for step, given in zip(steps, leaves, strict=True)
-        }
-        same = all(other is generator for other in self.generators) and len(one) == 1 and first.method in methods
-        if not same or any(step.kind is None or step.kind.dtype != np.float64 for step in steps):
-            return False
-        parameters = _parameters(first, leaves[0])
-        if parameters is None or any(np.ndim(p) for p in parameters.values()) or "dtype" in parameters:
-            return False
-        sizes = [int(np.prod(step.kind.lane_shape)) for step in steps if step.kind is not None]
-        block = getattr(generator, first.method)(**parameters, size=(n, sum(sizes)))
+    def _is_a_block(self) -> bool:
+        """Whether all numbers come from one distribution, so that they can be drawn at once."""
+        generator, method = self.generators[0], self.turns[0].drawing.method
+        return (
+            method in _IN_A_BLOCK.get(type(generator), frozenset())
+            and all(other is generator for other in self.generators)
+            and all(turn.drawing.method == method and turn.kind.dtype == np.float64 for turn in self.turns)
+            and all(turn.drawing.is_plain for turn in self.turns)
+        )
+
+    def _block(self) -> list[Column]:
+        sizes = [math.prod(turn.kind.lane_shape) for turn in self.turns]
+        block = getattr(self.generators[0], self.turns[0].drawing.method)(size=(self.n, sum(sizes)))
         edges = np.cumsum([0, *sizes])
-        for step, low, high in zip(steps, edges, edges[1:], strict=False):
-            assert step.kind is not None
-            part = np.ascontiguousarray(block[:, low:high])
-            self.columns[step.out] = part.reshape(n, *step.kind.lane_shape)
-        return True
+        return [
+            np.ascontiguousarray(block[:, low:high]).reshape(self.n, *turn.kind.lane_shape)
+            for turn, low, high in zip(self.turns, edges, edges[1:], strict=False)
+        ]
 
     def put_back(self) -> None:
         """The generators as they were before."""
@@ -87,38 +91,10 @@ class Drawn:
         for generator, state in zip(self.generators, self.after, strict=True):
             set_state(generator, state)
 
-    def of_lane(self, i: int, steps: Iterable[Step]) -> list[Any]:
+    def of_lane(self, i: int) -> list[Any]:
         """What one lane drew, as the very objects that the loop would see."""
-        found = []
-        for step in steps:
-            assert step.kind is not None
-            value = step.kind.scalars(self.columns[step.out][i : i + 1])[0]
-            found.append(value.copy() if isinstance(value, np.ndarray) else value)
-        return found
-
-
-def draw_of(step: Step) -> Draw:
-    draw: Any = step.fn
-    assert isinstance(draw, Draw)
-    return draw
-
-
-def _value(ref: Any, captured: dict[int, Any]) -> Any:
-    return ref.value if isinstance(ref, Const) else captured[ref]
-
-
-_NAMES = {"normal": ("loc", "scale", "size"), "uniform": ("low", "high", "size"), "exponential": ("scale", "size")}
-
-
-def _parameters(draw: Draw, leaves: list[Any]) -> dict[str, Any] | None:
-    """The distribution's parameters by name, without the size; None where they cannot be told."""
-    args, keywords = draw.form.build(iter(leaves))
-    names = _NAMES.get(draw.method, ("size",))
-    if len(args) > len(names):
-        return None
-    found = dict(zip(names, args, strict=False)) | dict(keywords)
-    found.pop("size", None)
-    return found
+        found = [turn.kind.scalars(column[i : i + 1])[0] for turn, column in zip(self.turns, self.columns, strict=True)]
+        return [value.copy() if isinstance(value, np.ndarray) else value for value in found]
 
 
 def state_of(generator: Any) -> Any:

@@ -307,6 +307,8 @@ class Express:
 
     def over(self, f: Any, columns: tuple[Any, ...], given: Any = None) -> Any:
         """The result for these arrays, or MISS. `given`: what they were made of, which does not matter here."""
+        if min([column.strides[0] for column in columns]) < 0:  # to be turned round first
+            return MISS
         captured = self.bind(f)
         if captured is MISS or self.tree.paths != self.paths or len(self.tree.captures) != self.captures:
             self.misses += 1

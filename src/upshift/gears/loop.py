@@ -13,7 +13,8 @@ import numpy as np
 
 from ..columns.inputs import Elements, Records, copied
 from ..columns.kinds import Column
-from ..errors import name_element
+from ..errors import is_refused_write, name_element
+from ..trace.apart import Apart
 
 OnError = str | tuple[str, Any]
 SKIPPED = object()
@@ -87,7 +88,7 @@ def _loop_over_arrays(
             return results
     except Exception as error:
         i = len(results)
-        if not _was_refused(error):
+        if not is_refused_write(error):
             name_element(error, _position(i, offset, positions), tuple(column[i] for column in columns))
             raise
     copying = sly or len(results) > 0 or on_error == "raise"
@@ -99,7 +100,7 @@ def _loop_over_arrays(
                 results.append(call(*row))
                 continue
             except Exception as error:
-                if not _was_refused(error):
+                if not is_refused_write(error):
                     results.append(_answer(error, row, at, on_error))
                     continue
                 copying = True
@@ -128,8 +129,8 @@ def _uses_sly_names(call: Any) -> bool:
     seen: set[int] = set()
     while pending:
         f = pending.pop()
-        while isinstance(f, functools.partial | types.MethodType):
-            f = f.func if isinstance(f, functools.partial) else f.__func__
+        while isinstance(f, functools.partial | types.MethodType | Apart):
+            f = f.f if isinstance(f, Apart) else f.func if isinstance(f, functools.partial) else f.__func__
         if not isinstance(f, types.FunctionType) or id(f) in seen:
             continue
         seen.add(id(f))
@@ -154,10 +155,6 @@ def cell_is_filled(cell: types.CellType) -> bool:
 
 def _position(i: int, offset: int, positions: Any) -> int:
     return offset + i if positions is None else int(positions[i])
-
-
-def _was_refused(error: Exception) -> bool:
-    return isinstance(error, ValueError) and "read-only" in str(error)
 
 
 def _reached(column: Elements, iterator: Any) -> int:

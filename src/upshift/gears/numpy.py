@@ -38,8 +38,10 @@ class Run(Pass):
             began, allowed = time.perf_counter(), self.pace.allowance
             self._guarded(slice(0, first), growing=True)
             ran = time.perf_counter() - began - (allowed - self.pace.allowance)
-            self.slow = self.tree.each_lane and ran > JUDGED_SECONDS and ran > 0.8 * first * self.pace.per_element
             start, size = first, self.tree.chunk(CHUNK, CHUNK_BYTES, settings().memory // threads)
+            self.slow = self.tree.each_lane and self._is_slow(first, ran)
+            if self.slow and self.tree.frees and threads > 1 and self.n >= start + threads * first:
+                start, self.slow = self._side_by_side(start, first, threads)
             if self.slow or self._scattered(start):
                 self.left.append(np.arange(start, self.n))
                 return
@@ -52,6 +54,15 @@ class Run(Pass):
             self._guarded(chunk, growing=True)
         for lanes in self.deferred:  # they need a trace, which waits until all threads are done
             self._guarded(lanes, growing=True)
+
+    def _is_slow(self, lanes: int, seconds: float) -> bool:
+        return seconds > JUDGED_SECONDS and seconds > 0.8 * lanes * self.pace.per_element
+
+    def _side_by_side(self, start: int, size: int, threads: int) -> tuple[int, bool]:
+        """As many lanes again on every thread, since what they call for each lane frees the interpreter."""
+        stop, began = start + threads * size, time.perf_counter()
+        side_by_side(lambda chunk: self._guarded(chunk, growing=False), chunks_of(start, stop, size), threads)
+        return stop, self._is_slow(stop - start, time.perf_counter() - began)
 
     def _scattered(self, done: int) -> bool:
         """Whether most lanes ended up with the plain function and nothing may be spent on tracing any more."""

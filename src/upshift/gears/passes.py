@@ -12,6 +12,7 @@ import numpy as np
 from ..columns.inputs import Lanes
 from ..columns.kinds import Column
 from ..trace import Tree
+from ..trace.turns import OfLane
 from .draws import Drawn
 from .program import Care
 from .store import Store
@@ -59,8 +60,11 @@ class Pass:
         self.drawn: Drawn | None = None
         self.strict = "raise" in np.geterr().values() or any(entry[0] == "error" for entry in warnings.filters)
 
-    def draw(self) -> Drawn:
-        """The random numbers of all lanes, drawn when they are first needed."""
+    def draw(self, columns: Callable[[list[int]], dict[int, Column]]) -> Drawn:
+        """The random numbers of all lanes, drawn when they are first needed, with columns that the elements give."""
         if self.drawn is None:
-            self.drawn = Drawn(self.tree.draws, self.f, self.shared, self.captured, self.n)
+            turns = self.tree.turns or []
+            ids = [arg.id for turn in turns for arg in turn.args if isinstance(arg, OfLane)]
+            given = columns(ids) if ids else {}
+            self.drawn = Drawn(turns, self.f, self.shared, self.captured, given, self.n)
         return self.drawn

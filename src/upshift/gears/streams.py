@@ -6,7 +6,6 @@ order, gear and number of workers.
 
 from __future__ import annotations
 
-import itertools
 import random
 import types
 from collections.abc import Callable, Iterator
@@ -14,8 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from ..columns.kinds import Column
 from ..errors import UpshiftError
+from ..rules.pcg import as_numpy_has_it
+from ..rules.seeds import root_of
+from ..rules.streams import Pcg64Streams, PythonStreams
+from ..trace.apart import Apart, streams_of
 from ..trace.draws import GENERATORS
+from ..trace.modules import acting, is_left_alone
 from .draws import set_state, state_of
 from .loop import cell_is_filled
 
@@ -45,6 +50,7 @@ def _within(value: Any) -> Iterator[Any]:
             for name in code.co_names:
                 if name in value.__globals__:
                     yield value.__globals__[name]
+                    yield from _named_in(value.__globals__[name], code.co_names)
         yield from (cell.cell_contents for cell in value.__closure__ or () if cell_is_filled(cell))
         yield from (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
     elif isinstance(value, types.MethodType):
@@ -59,6 +65,12 @@ def _within(value: Any) -> Iterator[Any]:
         yield from vars(value).values()
 
 
+def _named_in(module: Any, names: tuple[str, ...]) -> Iterator[Any]:
+    """What a function may read of a module of the user's."""
+    if isinstance(module, types.ModuleType) and not is_left_alone(module.__name__) and not acting(module.__name__):
+        yield from (vars(module)[name] for name in names if name in vars(module))
+
+
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     yield code
     for constant in code.co_consts:
@@ -66,30 +78,44 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(constant)
 
 
-class Streams:
-    """`with Streams(f, shared, seed) as call:` calls of `call` are elements 0, 1, ...; then generators are put back."""
+BLOCK = 256
+"""Elements whose streams are begun at once."""
 
-    def __init__(self, f: Callable[..., Any], shared: dict[str, Any], seed: int | None) -> None:
-        self.f, self.shared = f, shared
+
+class Streams:
+    """`with Streams(f, shared, seed) as streams:` every element draws apart; then the generators are put back."""
+
+    def __init__(self, f: Callable[..., Any], shared: dict[str, Any], seed: Any) -> None:
         self.generators = generators_in(f, shared)
         if not self.generators:
             raise UpshiftError('randomness="independent" needs a function that draws from a generator it captured')
         self.seed = seed if seed is not None else int(_bits(self.generators[0]))
+        self.root = root_of(self.seed)
+        self.apart = Apart(f, self.generators, self.root, self.start)
+        """`f` of a position and an element."""
+        self.block: tuple[int, list[list[Any]]] = -1, []
 
-    def __enter__(self) -> Callable[..., Any]:
+    def __enter__(self) -> Streams:
         self.before = [state_of(generator) for generator in self.generators]
-        at = itertools.count()
-
-        def call(*row: Any) -> Any:
-            self.start(next(at))
-            return self.f(*row, **self.shared)
-
-        return call
+        return self
 
     def start(self, i: int) -> None:
         """All generators at the beginning of element i's streams."""
-        for j, generator in enumerate(self.generators):
-            set_state(generator, _stream(generator, np.random.SeedSequence(self.seed, spawn_key=(i, j))))
+        number, at = divmod(i, BLOCK)
+        if self.block[0] != number:
+            positions = np.arange(number * BLOCK, (number + 1) * BLOCK)
+            self.block = number, [self._begun(j, positions) for j in range(len(self.generators))]
+        for generator, states in zip(self.generators, self.block[1], strict=True):
+            _begin(generator, states[at])
+
+    def _begun(self, j: int, positions: Column) -> list[Any]:
+        """The states of the streams that these elements have of one generator, or what they begin with."""
+        streams = streams_of(self.generators[j], j)
+        if isinstance(streams, Pcg64Streams):
+            return [as_numpy_has_it(state) for state in streams.begun(self.root, positions)]
+        if isinstance(streams, PythonStreams):
+            return streams.seeds(self.root, positions)
+        return [np.random.SeedSequence(self.seed, spawn_key=(i, j)) for i in positions.tolist()]
 
     def __exit__(self, *error: object) -> None:
         for generator, state in zip(self.generators, self.before, strict=True):
@@ -105,7 +131,16 @@ def _bits(generator: Any) -> Any:
     return generator.randint(0, 2**31 - 1)
 
 
+def _begin(generator: Any, begun: Any) -> None:
+    if isinstance(begun, np.random.SeedSequence):
+        begun = _stream(generator, begun)
+    elif isinstance(generator, random.Random):
+        return generator.seed(begun)
+    set_state(generator, begun)
+
+
 def _stream(generator: Any, seed: np.random.SeedSequence) -> Any:
+    """The state in which another generator begins."""
     if isinstance(generator, np.random.Generator):
         return type(generator.bit_generator)(seed).state
     if isinstance(generator, random.Random):

@@ -8,17 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from ..columns.forms import LEAF
 from ..columns.kinds import Column, fits_int64
+from ..columns.layout import forwards
+from ..errors import Untraceable
 from ..rules import Op
 from ..rules.arrays import NoRule
 from ..rules.blur import EXACT, Blurred, spread, too_close, too_inexact
 from ..rules.op import Span
 from ..trace import Const, Guard, Leaf, Node, Raises, Ref, grow, value_key
-from ..trace.draws import DrawOp
+from ..trace.turns import DrawOp, hanging_on_draws
 from .bands import Band, either, is_few, is_like, pick, plain, share
 from .express import made_as, span_of
 from .passes import Pass, TooBlurred
-from .program import Instruction, program_of
+from .program import Care, Instruction, program_of
 from .store import Where, count_of, index_of
 
 STEP_SECONDS = 0.8e-6
@@ -51,19 +54,19 @@ class Chunk:
             if count_of(band.lanes) * self.of.pace.per_element < 0.5 * STEP_SECONDS * band.node.weight:
                 self._leave(band.lanes)
                 continue
-            band = self._steps(band.node, band)
+            band = self._steps(band.node, band, self.of.care)
             if count_of(band.lanes):
                 pending += self._end(band)
 
     def _start(self, where: Where) -> Band:
-        values: dict[int, Any] = {i: column[where] for i, column in enumerate(self.of.lanes.columns)}
+        values: dict[int, Any] = {i: forwards(column[where]) for i, column in enumerate(self.of.lanes.columns)}
         return Band(self.of.tree.root, where, values, {}, {})
 
     # ---- steps
 
-    def _steps(self, node: Node, band: Band) -> Band:
+    def _steps(self, node: Node, band: Band, care: Care) -> Band:
         values, spans = band.values, band.spans
-        for instruction in program_of(node, self.of.care):
+        for instruction in program_of(node, care):
             op = instruction.op
             args = [self._value(ref, values) for ref in instruction.refs]
             if op is None:
@@ -74,7 +77,7 @@ class Chunk:
                 values[instruction.out] = made
                 continue
             if type(op) is DrawOp:
-                values[instruction.out] = self.of.draw().columns[instruction.out][band.lanes]
+                values[instruction.out] = self.of.draw(self._before_draws).columns[args[0]][band.lanes]
                 continue
             leave = None
             self.flagged = False
@@ -117,6 +120,36 @@ class Chunk:
                 if not count_of(band.lanes):
                     break
         return band
+
+    def _before_draws(self, ids: list[int]) -> dict[int, Column]:
+        """What all lanes give to draws, to the last bit: they must come to it by one path, before anything is drawn."""
+        node, band = self.of.tree.root, self._start(slice(0, self.of.n))
+        drawn = hanging_on_draws(self.of.tree.nodes())
+        while node is not None and not all(id in band.values for id in ids):
+            following = {id for child in node.children() for id in child.needs}
+            if isinstance(node.end, Guard):
+                following.add(node.end.ref)
+            known = Node()
+            known.steps = [step for step in node.steps if step.out not in drawn]
+            known.end = Leaf(LEAF, tuple(following.union(ids) - drawn), ())
+            band = self._steps(known, band, Care.EXACT)
+            if count_of(band.lanes) < self.of.n:
+                break
+            node = self._same_child(node, band)
+        if count_of(band.lanes) < self.of.n or not all(id in band.values for id in ids):
+            raise Untraceable("draws random numbers with a parameter that hangs on a decision")
+        return {id: band.values[id] for id in ids}
+
+    def _same_child(self, node: Node, band: Band) -> Node | None:
+        """Where all lanes go on to; None where they part, or do not know yet."""
+        guard = node.end
+        if not isinstance(guard, Guard) or (guard.ref >= 0 and guard.ref not in band.values):
+            return None
+        answers = np.atleast_1d(self._value(guard.ref, band.values))
+        if not (answers == answers[0]).all():
+            return None
+        first = answers[0] if guard.kind is None else guard.kind.scalars(answers[:1])[0]
+        return guard.children.get(bool(first) if guard.mode == "truth" else value_key(first))
 
     def _other_dtype(self, instruction: Instruction, node: Node) -> Op:
         """A column and a number do not always make the dtype that two numbers make: then the plain call does."""
@@ -345,7 +378,7 @@ class Chunk:
         for i in {int(index[0]), int(index[len(index) // 2])}:
             began = time.perf_counter()
             steps = max(200, int(run.pace.allowance / TRACE_STEP_SECONDS)) if run.pace.allowance < 1e6 else 100_000
-            drawn = run.draw().of_lane(i, run.tree.draws) if run.tree.draws else []
+            drawn = run.draw(self._before_draws).of_lane(i) if run.tree.draws else []
             outcome = grow(run.tree, run.f, run.row(i), run.shared, steps, drawn, max(run.pace.allowance, 1e-3))
             run.pace.spend(time.perf_counter() - began)
             if outcome.refusal is not None:

@@ -80,8 +80,8 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
             known.care = Care.EXACT
             continue
         made.invested |= bool(run.grown) or not tree.trusted
-        if run.slow:
-            known.refusal, known.retry_above = Refusal("numpy", "a batch of it is no faster than the loop"), 8 * job.n
+        if run.slow:  # a few rows have told that: the loop does them again faster than they could be joined to its own
+            return Refusal("numpy", "a batch of it is no faster than the loop")
         if run.drawn is not None:
             return _keep_drawn(run, tree, job, row, index, made)
         reason = _check(run, tree, job, row)

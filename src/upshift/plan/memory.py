@@ -20,6 +20,7 @@ from ..errors import Refusal
 from ..gears.express import MISS, Express, express_of
 from ..gears.program import Care
 from ..trace import Tree, bind
+from ..trace.apart import Apart
 from .choice import GPU_FIXED, gpu_after, review_after
 from .costs import ENTRY, PER_BRANCH, SETUP, SETUP_OF_ARRAYS, Costs, Line
 from .machine import Machines, Swift
@@ -280,6 +281,8 @@ def _anchors(f: Any) -> list[Any]:
         return [f.__code__]
     if isinstance(f, types.MethodType):
         return ["method", *_anchors(f.__func__)]
+    if isinstance(f, Apart):
+        return ["apart", *_anchors(f.f)]
     if isinstance(f, functools.partial):
         return ["partial", *_anchors(f.func)]
     for owner in type(f).__mro__:

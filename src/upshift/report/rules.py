@@ -98,7 +98,7 @@ def page() -> str:
         f"- **loop only** ({counts['loop only']}): a function that calls it stays in the loop.",
         "",
         "Methods and operators of arrays, indexing, writes and views are batched as the functions are. Random numbers",
-        "(`np.random`, `Generator`, `random`) that are drawn before the first decision are the loop's own.",
+        "(`np.random`, `Generator`, `random`) that every element draws alike are the loop's own.",
         "",
         *textwrap.wrap(
             f"SciPy: {', '.join(sorted(SCIPY))} and all ufuncs of scipy.special are batched, the rest is per lane.", 118

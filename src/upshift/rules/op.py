@@ -37,6 +37,8 @@ class Op:
     simple = True
     each = False
     """Whether it is the plain call, made for every lane."""
+    frees = False
+    """Whether that call frees the interpreter."""
 
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
         """Result column, mask of lanes that belong to the plain function, span of the result where it is known."""

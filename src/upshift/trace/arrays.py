@@ -20,9 +20,11 @@ from ..columns.forms import Form, flatten, parts
 from ..columns.kinds import bundle_kind, kind_of, kind_of_value
 from ..columns.layout import copy_as_it_lies
 from ..errors import Untraceable
-from ..rules.arrays import Put, Seen, Slot, flat_results, lower_call
+from ..rules.arrays import Put, Seen, Slot, flat_results, lower_call, row_of
+from ..rules.arrays.call import never
 from ..rules.arrays.dynamic import AS_MADE, SIGNATURES, Each, Item, Unpack, signature_of
 from ..rules.arrays.elementwise import OPERATORS
+from ..rules.arrays.images import is_foreign
 from ..rules.conversions import larger, smaller
 from .lane import Lane, LaneArray, Storage, is_lane
 from .names import UfuncMethod, applied, user_line
@@ -53,7 +55,7 @@ class Arrays:
     def _fresh(self, value: Any, id: int, uniform: bool) -> Any:
         if kind_of(value) is not None:
             return Lane(value, id, self.trace, uniform)
-        own = value if value.base is None and value.flags.writeable else np.array(value)
+        own = value if value.base is None else np.array(value)
         return LaneArray(own, self.trace, Storage(own, id, uniform))
 
     def read_again(self, view: LaneArray) -> int:
@@ -106,12 +108,15 @@ class Arrays:
             raise Untraceable(f"gives a function to {getattr(fn, '__name__', fn)}", where=user_line())
         plain = applied(fn, form)
         lanes = [leaf for leaf in leaves if is_lane(leaf)]
+        before = [np.copy(true(lane)) for lane in lanes] if is_foreign(fn) else []
         try:
             value = plain(*map(true, leaves))
         except Exception as error:
             if not lanes:
                 raise
             raise self.trace._leaves(f"{type(error).__name__} in {fn}") from error
+        if not all(map(_is_unchanged, lanes, before)):
+            raise Untraceable(f"{getattr(fn, '__name__', fn)} writes into its argument", where=user_line())
         return self._made(fn, form, tuple(leaves), value, all(lane._up_uniform for lane in lanes))
 
     def _made(self, fn: Function, form: Form, leaves: tuple[Any, ...], value: Any, uniform: bool) -> Any:
@@ -147,6 +152,8 @@ class Arrays:
             return self._fresh(value, id, uniform)
         path = None
         known = fn is not None and leaves[0] is owner and not any(is_lane(leaf) for leaf in leaves[1:])
+        row = row_of(fn) if known else None
+        known = row is not None and row.rule is not never  # else it may have looked at the data to choose its part
         if known and owner._up_path is not None:
             kind = kind_of_value(value)
             assert kind is not None
@@ -172,13 +179,13 @@ class Arrays:
         op = lower_call(fn, form, slots, plain, makes, several, layouts)  # type: ignore[arg-type]
         if op is not None:
             return int(trace._write(plain, leaves, kinds, kind, op))
-        return self._each(plain, leaves, slots, kinds, value, kind)
+        return self._each(plain, leaves, slots, kinds, value, kind, layouts)
 
-    def _each(self, plain: Function, leaves: Any, slots: Any, kinds: Any, value: Any, kind: Any) -> int:
+    def _each(self, plain: Function, leaves: Any, slots: Any, kinds: Any, value: Any, kind: Any, layouts: Any) -> int:
         """A call without a rule: made for every lane; lanes go on together where they made the same kind of things."""
         trace = self.trace
         lanes = tuple(isinstance(slot, Slot) and slot.lane for slot in slots)
-        objects = trace._write(plain, leaves, kinds, AS_MADE, Each.of(plain, lanes, kinds))
+        objects = trace._write(plain, leaves, kinds, AS_MADE, Each.of(plain, lanes, kinds, layouts))
         held = Lane(value, objects, trace)
         signature = Lane(
             signature_of(value), trace._write(signature_of, (held,), (AS_MADE,), kind_of(0), SIGNATURES), trace
@@ -357,6 +364,8 @@ class Arrays:
                 x, Ellipsis, self.call(np.reshape, (value, x._up_value.shape), {}) if is_lane(value) else value
             )
         elif name in ("real", "imag"):
+            if name == "imag" and x._up_value.dtype.kind != "c":
+                x._up_value.imag = 0  # raises as NumPy does
             self.attribute(x, name)[...] = value
         else:
             raise Untraceable(f"sets .{name} of an array", where=user_line())
@@ -424,6 +433,11 @@ def _is_python_function(leaf: Any) -> bool:
 
 def _is_mask(item: Any) -> bool:
     return isinstance(item, np.ndarray) and item.dtype.kind == "b"
+
+
+def _is_unchanged(lane: Any, before: Any) -> bool:
+    """Whether another library's function has left an argument alone."""
+    return bool(true(lane) is before or np.array_equal(true(lane), before, equal_nan=before.dtype.kind in "fc"))
 
 
 def _is_view(value: Any, lane: LaneArray) -> bool:

@@ -23,6 +23,8 @@ import numpy as np
 
 from ..columns.kinds import NUMERIC, kind_of
 from ..errors import Untraceable
+from ..rules.arrays.images import IMAGES, module_of, name_of
+from .apart import Apart, OwnNumbers
 from .code import CALLED_CLASSES, prepare
 from .draws import GENERATORS, Module, Source, generator_of
 from .held import Copied, CopiedABC, HeldDict, HeldList, HeldSet, contents_of
@@ -209,6 +211,19 @@ class Holder:
         self._note(path, "type", type(value))
         return Source(self.trace, value, path)
 
+    def _apart(self, value: Apart, path: Path) -> Any:
+        """A function whose elements draw apart: the traced copy of it, and the streams of the element it is run on."""
+        self._note(path, "type", Apart)
+        self._note((*path, ("attr", "generators")), "shape", (list, len(value.generators)))
+        root = self.hold(value.root, (*path, ("attr", "root")))
+        copy = self.hold(value.f, (*path, ("attr", "f")))
+
+        def call(position: Lane, *row: Any, **shared: Any) -> Any:
+            self.trace.numbers = OwnNumbers(self.trace, self, value.generators, root, position)
+            return copy(*row, **shared)
+
+        return call
+
     def _container(self, value: Any, path: Path) -> Any:
         if len(value) > _MOST_ITEMS:
             raise Untraceable(f"reads a captured {type(value).__name__} of {len(value):,} items",
@@ -249,6 +264,8 @@ class Holder:
 
     def _callable(self, value: Any, path: Path) -> Any:
         """Everything else: what can be called, and instances of the user's classes."""
+        if type(value) is Apart:
+            return self._apart(value, path)
         if isinstance(value, GENERATORS) and type(value) is not random.SystemRandom:
             return self.generator(value, path)
         owner = generator_of(value)
@@ -280,7 +297,7 @@ class Holder:
         if found is not None:
             return found
         owner = getattr(value, "__self__", None)
-        module = getattr(value, "__module__", None) or ""
+        module = module_of(value)
         if owner is not None and not isinstance(owner, types.ModuleType):
             self.hold(owner, (*path, ("attr", "__self__")))
             if isinstance(owner, list | dict | set | np.ndarray):
@@ -290,6 +307,8 @@ class Holder:
             return value
         if acting(module):
             raise Untraceable(f"{acting(module)}: {module}.{getattr(value, '__name__', value)}", where=user_line())
+        if module == "cv2" and name_of(value) not in IMAGES:
+            self._opaque(value)
         if is_opaque(module) and not isinstance(value, np.ufunc):
             return Standin(self.trace, value)
         if isinstance(value, np.ufunc) or is_left_alone(module) or type(value).__module__ in ("operator", "numpy"):

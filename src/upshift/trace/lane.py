@@ -160,10 +160,19 @@ class LaneArray(Lane):
     """
 
     __slots__ = ("_up_at", "_up_key", "_up_path", "_up_storage")
+    _up_at: int
+    _up_key: int
+    _up_path: Any
+    _up_storage: Storage
 
     def __init__(self, value: Any, trace: Any, storage: Storage, path: Any = (), id: int = 0) -> None:
-        self._up_value, self._up_trace, self._up_storage, self._up_path = value, trace, storage, path
-        self._up_key, self._up_at = id, storage.version
+        put = object.__setattr__  # past our own, which is for the user's attributes
+        put(self, "_up_value", value)
+        put(self, "_up_trace", trace)
+        put(self, "_up_storage", storage)
+        put(self, "_up_path", path)
+        put(self, "_up_key", id)
+        put(self, "_up_at", storage.version)
 
     @property
     def _up_id(self) -> int:  # type: ignore[override]

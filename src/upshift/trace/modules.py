@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..errors import Untraceable
+from ..rules.arrays.images import FOREIGN
 from .names import user_line
 from .paths import Path
 from .record import Trace
@@ -97,9 +98,6 @@ def is_left_alone(module: str) -> bool:
     return module.split(".")[0] in _LEFT_ALONE and not acting(module)
 
 
-_OPAQUE = frozenset(("numpy", "scipy", "skimage", "cv2", "sklearn"))
-"""Libraries whose functions of arrays are called as they are, for every lane where they have no rule."""
-
-
 def is_opaque(module: str) -> bool:
-    return module.split(".")[0] in _OPAQUE and not acting(module)
+    """Whether functions of a module take arrays and are called as they are, for every lane where they have no rule."""
+    return module.split(".")[0] in ("numpy", *FOREIGN) and not acting(module)

@@ -17,10 +17,10 @@ from ..rules.conversions import conjugate, imag_part, larger, real_part, smaller
 from ..rules.operators import COMPARISONS, OPERATORS
 from ..rules.predicates import TRUE, Predicate
 from .arrays import Arrays
-from .draws import copied
 from .lane import LANES, Lane, LaneArray, is_lane
 from .names import call_of, user_line
 from .tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
+from .turns import Turns
 
 _MEETS_NUMPY = frozenset((*OPERATORS, smaller, larger))
 _COUNTS_BOOLS = frozenset(OPERATORS) - frozenset(COMPARISONS)
@@ -51,8 +51,7 @@ class Trace:
         self.watched: list[tuple[Any, Any]] = []
         self.captures: dict[Any, Any] = {}
         self.arrays = Arrays(self)
-        self.drawn = drawn
-        self.copies: dict[int, Any] = {}
+        self.numbers: Any = Turns(self, drawn)
 
     # ---- what lane values call
 
@@ -77,7 +76,10 @@ class Trace:
             if not is_lane(side) and not isinstance(side, (*_NUMBERS, np.ndarray)):
                 if side is None or isinstance(side, str | bytes):
                     return self.arrays.call(fn, (a, b), {})
-                return NotImplemented
+                if getattr(side, "__array_ufunc__", 0) is None:  # its own operator is asked
+                    return NotImplemented
+                name = type(side).__name__
+                raise Untraceable(f"computes with an array and a {name}", where=user_line())
         return self.arrays.call(fn, (a, b), {})
 
     def record(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -341,6 +343,7 @@ class Trace:
         for leaf in leaves:
             refs.append(leaf._up_id if is_lane(leaf) else Const(_returnable(leaf)))
         kinds = tuple(kind_of_value(self._value(leaf)) for leaf in leaves)
+        self.numbers.finish()
         self._close(Leaf(_original(form), tuple(refs), kinds))
 
     def fail(self, error: Exception) -> None:
@@ -380,12 +383,6 @@ class Trace:
         raise self._end(Untraceable("does not do the same twice on the same element", where=user_line()))
 
     # ---- small questions
-
-    def copy_of(self, generator: Any) -> Any:
-        """A twin of a generator, which this trace may draw from."""
-        if id(generator) not in self.copies:
-            self.copies[id(generator)] = copied(generator)
-        return self.copies[id(generator)]
 
     def _value(self, arg: Any) -> Any:
         return arg._up_value if is_lane(arg) else arg

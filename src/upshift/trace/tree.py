@@ -221,6 +221,8 @@ class Tree:
     def __init__(self, lanes: Lanes) -> None:
         self.form, self.kinds, self.fresh, self.layouts = lanes.form, lanes.kinds, lanes.fresh, lanes.layouts
         self.root: Node | None = None
+        self.turns: list[Any] | None = None
+        """What every element draws, in order; None before a path was traced to its end."""
         self.captures: dict[Any, Any] = {}
         self.inputs = 0
         self.paths = 0
@@ -232,14 +234,19 @@ class Tree:
         self._chunk: tuple[Any, int] = (None, 0)
 
     @property
-    def draws(self) -> list[Step]:
-        """The random numbers that every element draws, in order."""
-        return [step for step in self.root.steps if step.op is not None and step.op.name == "draw"] if self.root else []
+    def draws(self) -> bool:
+        """Whether elements draw the loop's random numbers."""
+        return bool(self.turns)
 
     @property
     def each_lane(self) -> bool:
         """Whether it calls something for every lane, so that there may be nothing to gain."""
         return any(step.op.each for node in self.nodes() for step in node.steps if step.op is not None)
+
+    @property
+    def frees(self) -> bool:
+        """Whether what it calls for every lane frees the interpreter, so that threads may gain."""
+        return any(step.op.frees for node in self.nodes() for step in node.steps if step.op is not None)
 
     def chunk(self, lanes: int, bytes: int, all: int) -> int:
         """How many lanes at a time: as many as told, unless a column, or all together, would be larger than told.

@@ -17,6 +17,8 @@ import numpy as np
 
 from ...columns.forms import Form
 from ...columns.kinds import Column, Kind
+from ...columns.layout import order_of
+from .op import call_on, protected
 
 Run = Callable[..., Any]
 """The values of a step's arguments in order (columns where they are lanes) -> the column of results."""
@@ -106,7 +108,8 @@ Rule = Callable[[Called], Run | None]
 class Row:
     """How one function is batched, and calls of it that become tests.
 
-    `close`: bits may differ from the plain call's. `warns`: it may warn as a ufunc does.
+    `close`: bits may differ from the plain call's. `warns`: it may warn as a ufunc does. `ordered`: NumPy goes through
+    an array as it lies in memory, and its bits hang on that. `frees`: a call frees the interpreter.
     """
 
     fn: Callable[..., Any]
@@ -114,14 +117,23 @@ class Row:
     samples: tuple[str, ...] = ()
     close: bool = False
     warns: bool = False
+    ordered: bool = False
+    frees: bool = False
 
 
 ARRAYS: dict[Callable[..., Any], Row] = {}
 
 
-def row(fn: Callable[..., Any], rule: Rule, *samples: str, close: bool = False, warns: bool = False) -> None:
+def row(
+    fn: Callable[..., Any],
+    rule: Rule,
+    *samples: str,
+    close: bool = False,
+    warns: bool = False,
+    ordered: bool = False,
+) -> None:
     """Add one row."""
-    ARRAYS[fn] = Row(fn, rule, samples, close, warns)
+    ARRAYS[fn] = Row(fn, rule, samples, close, warns, ordered)
 
 
 # ---- what rules share
@@ -218,6 +230,13 @@ def flat(x: Column) -> Column:
     return x.reshape(len(x), -1) if x.size or x.ndim == 2 else x.reshape(len(x), int(np.prod(x.shape[1:])))
 
 
+def flat_as_it_lies(x: Column) -> Column:
+    """Every lane as one row, in the order in which it lies in memory."""
+    if x.flags.c_contiguous:
+        return flat(x)
+    return flat(x.transpose(0, *(1 + axis for axis in order_of(x.shape[1:], x.strides[1:]))))
+
+
 def along(x: Slot, axis: Any, run: Callable[[Column, Any], Any]) -> Run:
     """A function along an axis; along the whole lane as one row where there is none."""
     if axis is None:
@@ -259,18 +278,19 @@ def by_rows(called: Called) -> Run:
         if flat_call:
             given, named = form.build(iter(values))
             row = list(given)
-            columns = [(at, given[at]) for at in simple]
+            columns = [(at, protected(given[at])) for at in simple]
             for i in range(n):
                 for at, column in columns:
                     row[at] = column[i]
-                yield fn(*row, **named)
+                yield call_on(fn, row, named)
             return
+        values = [protected(value) if at in lanes else value for at, value in enumerate(values)]
         for i in range(n):
             leaves = list(values)
             for at in lanes:
                 leaves[at] = values[at][i]
             given, named = form.build(iter(leaves))
-            yield fn(*given, **named)
+            yield call_on(fn, given, named)
 
     def run(*values: Any) -> Any:
         n = len(values[lanes[0]])

@@ -10,9 +10,10 @@ import numpy as np
 
 from ...columns.forms import flatten
 from ...columns.kinds import Column, Kind, kind_of_value
+from ...columns.layout import Strides
 from ..interned import Interned
 from ..op import Op, Span, Spans
-from .op import flat_results, rows_of
+from .op import call_on, flat_results, rows_of
 
 AS_MADE = Kind("made", np.dtype(object), False)
 """The kind of columns that hold results as they were made."""
@@ -38,24 +39,31 @@ SIGNATURES = Op("signature", lambda made: np.array([signature_of(one) for one in
 
 @dataclass(frozen=True, eq=False)
 class Each(Op):
-    """The plain call for every lane; lanes that raise leave."""
+    """The plain call for every lane, whose arrays lie as they did when traced; lanes that raise leave."""
 
     lanes: tuple[bool, ...] = ()
     kinds: tuple[Kind | None, ...] = ()
+    layouts: tuple[Strides | None, ...] = ()
 
     simple = False
     each = True
 
     @classmethod
-    def of(cls, plain: Callable[..., Any], lanes: tuple[bool, ...], kinds: tuple[Kind | None, ...]) -> Each:
-        return cls(getattr(plain, "__name__", "call"), plain, "", lanes=lanes, kinds=kinds, warns=False)
+    def of(
+        cls,
+        plain: Callable[..., Any],
+        lanes: tuple[bool, ...],
+        kinds: tuple[Kind | None, ...],
+        layouts: tuple[Strides | None, ...],
+    ) -> Each:
+        return cls(getattr(plain, "__name__", "call"), plain, "", lanes=lanes, kinds=kinds, layouts=layouts)
 
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
         n = len(args[self.lanes.index(True)])
         results, leave = [], np.zeros(n, bool)
-        for i, row in enumerate(rows_of(args, self.lanes, self.kinds, n)):
+        for i, row in enumerate(rows_of(args, self.lanes, self.kinds, n, self.layouts)):
             try:
-                results.append(self.run(*row))
+                results.append(call_on(self.run, row))
             except Exception:  # of a pure function: the plain function will raise it
                 results.append(None)
                 leave[i] = True

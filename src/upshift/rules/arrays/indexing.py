@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -88,7 +89,7 @@ def getitem(called: Called) -> Run | None:
         return _mask(x, key, called.kind)
     spelled = spelled_out(key, x.ndim)
     assert called.kind is not None
-    small = not called.through and 4 * np.prod(called.kind.lane_shape) <= np.prod(x.shape)
+    small = not called.through and 4 * math.prod(called.kind.lane_shape) <= math.prod(x.shape)
     if not spelled.lanes:
         if not x.lane:
             return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,11 +12,16 @@ import numpy as np
 
 from ...columns.forms import flatten
 from ...columns.kinds import Column, Kind, kind_of_value
-from ...columns.layout import Strides, laid_out
+from ...columns.layout import Strides, is_dense, laid_out, lanes_laid_out, order_of
+from ...errors import is_refused_write
 from ..op import Op, Span, Spans
 
 Made = tuple[Kind, ...]
 """The kinds of what a call makes: one, or several for a call that makes several arrays."""
+
+
+BUFFER = 8192
+"""Numbers that NumPy gathers at a time where they are not together in memory, or not of the dtype it works in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +36,9 @@ class ArrayOp(Op):
     updates: bool = False
     """Whether it gives back its first argument, changed; which may be done in place when nobody else looks at it."""
     by_rows: bool = False
+    frees: bool = False
+    ordered: bool = False
+    """Whether its bits hang on the order of the axes in memory."""
     layouts: tuple[Strides | None, ...] = ()
     """How each array lay in memory when it was traced: products of matrices have other bits for other layouts."""
     calls: list[int] = field(default_factory=lambda: [0])
@@ -43,7 +53,7 @@ class ArrayOp(Op):
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
         n = len(args[self.lanes.index(True)])
         try:
-            out = self.run(*args)
+            out = self._in_order(args) if self.ordered else self.run(*args)
         except Exception:  # a lane that raises, or arguments that are none of the rule's: found out lane by lane
             out = None
         if self.fits(out, n):
@@ -51,6 +61,26 @@ class ArrayOp(Op):
         self.calls[0] += 1
         made, leave = each_lane(self.plain, args, self.lanes, self.kinds, self.makes, n, self.layouts)
         return (made if self.several else made[0]), leave, None
+
+    def _in_order(self, args: list[Any]) -> Any:
+        """The call on lanes that lie as they did when traced; None where NumPy would go through one part by part."""
+        orders = self._orders
+        if orders is None:
+            return None
+        return self.run(*[lanes_laid_out(arg, orders[at]) if at in orders else arg for at, arg in enumerate(args)])
+
+    @functools.cached_property
+    def _orders(self) -> dict[int, list[int]] | None:
+        found = {}
+        for at, (strides, kind, lane) in enumerate(zip(self.layouts, self.kinds, self.lanes, strict=True)):
+            if strides is None or kind is None or not lane:
+                continue
+            shape, alike = kind.lane_shape, kind.dtype == self.makes[0].dtype
+            large = not self.by_rows and math.prod(shape) > BUFFER
+            if large and not (alike and is_dense(shape, strides, kind.dtype.itemsize)):
+                return None
+            found[at] = order_of(shape, strides)
+        return found
 
     def fits(self, out: Any, n: int) -> bool:
         if not self.several:
@@ -76,11 +106,9 @@ def each_lane(
     """The plain call for every lane, and a mask of the lanes where it raised or made something of another kind."""
     outs = tuple(np.zeros((n, *kind.lane_shape), kind.dtype) for kind in makes)
     leave = np.zeros(n, bool)
-    for i, row in enumerate(rows_of(args, lanes, kinds, n)):
-        if layouts:
-            row = [_lying(arg, strides) for arg, strides in zip(row, layouts, strict=True)]
+    for i, row in enumerate(rows_of(args, lanes, kinds, n, layouts)):
         try:
-            result = fn(*row)
+            result = call_on(fn, row)
             found = flat_results(result)
             fits = len(found) == len(makes) and all(kind_of_value(r) is k for r, k in zip(found, makes, strict=True))
         except Exception:
@@ -93,18 +121,42 @@ def each_lane(
     return outs, leave if leave.any() else None
 
 
-def rows_of(args: list[Any], lanes: tuple[bool, ...], kinds: tuple[Kind | None, ...], n: int) -> Iterator[list[Any]]:
-    """The arguments of every lane, as the loop would see them."""
+def rows_of(
+    args: list[Any],
+    lanes: tuple[bool, ...],
+    kinds: tuple[Kind | None, ...],
+    n: int,
+    layouts: tuple[Strides | None, ...] = (),
+) -> Iterator[list[Any]]:
+    """The arguments of every lane, as the loop would see them: arrays are not to be written to."""
     columns = [
-        kind.scalars(arg) if lane and kind is not None else None
+        kind.scalars(protected(arg)) if lane and kind is not None else None
         for arg, lane, kind in zip(args, lanes, kinds, strict=True)
     ]
     for i in range(n):
-        yield [arg if column is None else column[i] for arg, column in zip(args, columns, strict=True)]
+        row = [arg if column is None else column[i] for arg, column in zip(args, columns, strict=True)]
+        yield [_lying(arg, strides) for arg, strides in zip(row, layouts, strict=True)] if layouts else row
+
+
+def protected(column: Column) -> Column:
+    """A column that cannot be written to: it may be the caller's own."""
+    view = column.view()
+    view.flags.writeable = False
+    return view
+
+
+def call_on(fn: Callable[..., Any], args: list[Any], keywords: dict[str, Any] | None = None) -> Any:
+    """A call on protected arrays, or on copies where it insists on arrays that it could write to."""
+    try:
+        return fn(*args, **keywords or {})
+    except Exception as error:
+        if not is_refused_write(error):
+            raise
+        return fn(*[arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args], **keywords or {})
 
 
 def _lying(arg: Any, strides: Strides | None) -> Any:
-    return arg if strides is None or arg.strides == strides or arg.size <= 1 else laid_out(arg, strides)
+    return arg if strides is None or arg.strides == strides else laid_out(arg, strides)
 
 
 def flat_results(result: Any) -> list[Any]:

@@ -219,4 +219,4 @@ def trace(call: Named) -> Run:
     return over(x, lambda X: np.trace(X, offset, negative(a, x.ndim), negative(b, x.ndim), **rest))
 
 
-row(np.trace, trace, "np.trace(m)", "x.trace(1)", "np.trace(c)")
+row(np.trace, trace, "np.trace(m)", "x.trace(1)", "np.trace(c)", ordered=True)

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...columns.layout import order_of
 from .call import (
+    ARRAYS,
     Called,
     Named,
     NoRule,
@@ -16,6 +18,7 @@ from .call import (
     broadcasting,
     by_rows,
     flat,
+    flat_as_it_lies,
     named,
     negative,
     over,
@@ -41,10 +44,11 @@ def reduction(call: Named) -> Run:
     if axis is None:
         if x.ndim == 1 and not keep:
             return over(x, lambda X: fn(X, axis=-1, **rest))
+        rows = flat_as_it_lies if ARRAYS[fn].ordered else flat
         if not keep:
-            return over(x, lambda X: fn(flat(X), axis=-1, **rest))
+            return over(x, lambda X: fn(rows(X), axis=-1, **rest))
         ones = (1,) * x.ndim
-        return over(x, lambda X: fn(flat(X), axis=-1, **rest).reshape(len(X), *ones))
+        return over(x, lambda X: fn(rows(X), axis=-1, **rest).reshape(len(X), *ones))
     last = negative(axis, x.ndim)
     if keep:
         return over(x, lambda X: fn(X, axis=last, keepdims=True, **rest))
@@ -59,17 +63,19 @@ def _masked(call: Named, x: Any, axis: Any, keep: bool, where: Any, rest: dict[s
     return over_two(x, where, lambda X, W: fn(X, axis=last, keepdims=keep, where=W, **rest))
 
 
-def reductions(names: str, *samples: str, close: bool = False, warns: bool = False) -> None:
+def reductions(names: str, *samples: str, warns: bool = False, ordered: bool = False) -> None:
     for name in names.split():
-        row(getattr(np, name), reduction, *(sample.format(name) for sample in samples), close=close, warns=warns)
+        row(getattr(np, name), reduction, *(sample.format(name) for sample in samples), warns=warns, ordered=ordered)
 
 
 _ALL = ("np.{0}(x)", "np.{0}(x, axis=0)", "np.{0}(x, axis=1)", "np.{0}(x, axis=-1, keepdims=True)",
         "np.{0}(x, keepdims=True)", "np.{0}(c, axis=(0, 2))", "np.{0}(v)", "np.{0}(k)")  # fmt: skip
 reductions("sum prod", *_ALL, "x.{0}()", "x.{0}(axis=0)", "np.{0}(f)", "np.{0}(b)", "np.{0}(x, dtype=np.float32)",
-           "np.{0}(x, initial=2.0)", "np.{0}(x, where=x > 0)")  # fmt: skip
-reductions("mean", *_ALL, "x.{0}()", "np.{0}(f)", "np.{0}(x, where=x > -9)", "np.{0}(f, dtype=np.float64)")
-reductions("std var", *_ALL, "x.{0}(ddof=1)", "np.{0}(x, axis=0, ddof=1)", "np.{0}(f)", warns=True)
+           "np.{0}(x, initial=2.0)", "np.{0}(x, where=x > 0)", "np.{0}(x.T)", ordered=True)  # fmt: skip
+reductions("mean", *_ALL, "x.{0}()", "np.{0}(f)", "np.{0}(x, where=x > -9)", "np.{0}(f, dtype=np.float64)",
+           "x.T.{0}()", ordered=True)  # fmt: skip
+reductions("std var", *_ALL, "x.{0}(ddof=1)", "np.{0}(x, axis=0, ddof=1)", "np.{0}(f)", "x.T.{0}()",
+           warns=True, ordered=True)  # fmt: skip
 reductions("max min", *_ALL, "x.{0}()", "np.{0}(x, initial=0.5)", "np.{0}(x, axis=1, where=x > 0, initial=0)")
 reductions("amax amin", "np.{0}(x, axis=0)")
 reductions("all any", "np.{0}(x > 0)", "np.{0}(b, axis=0)", "(x > 0).{0}(axis=1)", "np.{0}(x, keepdims=True)")
@@ -77,8 +83,9 @@ reductions("ptp count_nonzero", "np.{0}(x)", "np.{0}(x, axis=0)", "np.{0}(k)")
 reductions("argmax argmin", "np.{0}(x)", "np.{0}(x, axis=0)", "x.{0}(axis=1)", "np.{0}(x, axis=1, keepdims=True)")
 reductions("median", "np.{0}(x)", "np.{0}(x, axis=0)", "np.{0}(c, axis=(0, 1))", "np.{0}(x, keepdims=True)")
 row(np.nanmedian, by_rows, "np.nanmedian(q)", "np.nanmedian(q, axis=0)", warns=True)
-reductions("nansum nanprod nanmax nanmin nanmean nanstd nanvar",
-           "np.{0}(q)", "np.{0}(q, axis=0)", "np.{0}(q, axis=1, keepdims=True)", warns=True)  # fmt: skip
+for _names, _ordered in (("nansum nanprod nanmean nanstd nanvar", True), ("nanmax nanmin", False)):
+    reductions(_names, "np.{0}(q)", "np.{0}(q, axis=0)", "np.{0}(q, axis=1, keepdims=True)", "np.{0}(q.T)",
+               warns=True, ordered=_ordered)  # fmt: skip
 reductions("nanargmax nanargmin", "np.{0}(q)", "np.{0}(q, axis=0)")
 
 
@@ -128,7 +135,7 @@ def average(call: Named) -> Run:
     call.rest()
     if weights is None:
         return (
-            over(x, lambda X: np.average(flat(X), axis=-1))
+            over(x, lambda X: np.average(flat_as_it_lies(X), axis=-1))
             if axis is None
             else over(x, lambda X: np.average(X, axis=negative(axis, x.ndim)))
         )
@@ -137,12 +144,19 @@ def average(call: Named) -> Run:
     if not weights.lane:
         return over_two(x, weights, lambda X, W: np.average(X, axis=-1, weights=W))
     if axis is None:
-        return over_two(x, weights, lambda X, W: np.average(flat(X), axis=-1, weights=flat(W)))
+        return over_two(x, weights, _average_of_all)
     return over_two(x, weights, lambda X, W: np.average(X, axis=negative(axis, x.ndim), weights=W))
 
 
+def _average_of_all(X: Any, W: Any) -> Any:
+    if order_of(X.shape, X.strides) != order_of(W.shape, W.strides):
+        raise NoRule
+    return np.average(flat_as_it_lies(X), axis=-1, weights=flat_as_it_lies(W))
+
+
 row(np.average, average, "np.average(x)", "np.average(x, axis=0)", "np.average(x, weights=np.abs(y) + 1)",
-    "np.average(x, axis=1, weights=np.abs(y) + 1)", "np.average(v, weights=np.arange(1.0, 7.0))")  # fmt: skip
+    "np.average(x, axis=1, weights=np.abs(y) + 1)", "np.average(v, weights=np.arange(1.0, 7.0))", "np.average(x.T)",
+    ordered=True)  # fmt: skip
 
 
 def allclose(called: Called) -> Run:

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from .call import Named, NoRule, Rule, Run, flat, named, negative, over
 
 _PARAMETERS = ("sigma", "size", "mode", "cval", "truncate", "order", "origin", "radius", "rank", "percentile",
     "footprint",
                "window_length", "polyorder", "deriv", "delta", "b", "a", "weights", "type", "bp", "N", "num", "padtype",
                "filter_size", "output")  # fmt: skip
-
-
-def name_of(fn: Callable[..., Any]) -> str:
-    """A function of SciPy by its public name: its package and its own."""
-    module = (getattr(fn, "__module__", None) or "").split(".")
-    return ".".join([*module[:2], getattr(fn, "__name__", "")])
 
 
 @named

@@ -127,7 +127,8 @@ def trapezoid(call: Named) -> Run:
     return over(y, lambda Y: np.trapezoid(Y, x, axis=last))
 
 
-row(np.trapezoid, trapezoid, "np.trapezoid(v)", "np.trapezoid(x, dx=0.5, axis=0)", "np.trapezoid(v, np.sort(v))")
+row(np.trapezoid, trapezoid, "np.trapezoid(v)", "np.trapezoid(x, dx=0.5, axis=0)", "np.trapezoid(v, np.sort(v))",
+    ordered=True)  # fmt: skip
 
 
 @named
