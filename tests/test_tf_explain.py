@@ -49,7 +49,7 @@ def test_explain_runs_nothing_that_acts() -> None:
 def test_explain_counts_graphs_with_their_reasons() -> None:
     def mapped(scale: float) -> Any:
         def fn(x: Any) -> Any:
-            return x * scale
+            return tf.sin(x) * scale
 
         many(fn)
         return fn

@@ -20,13 +20,14 @@ from .captured import Portrait, portray
 from .glance import Glance, glance_of
 from .kinds import CONTROL
 from .trace import Traced, trace_element
-from .ways import Way, build
+from .ways import Way, build, build_plain
 
 MOST_KINDS, MOST_VARIANTS = 256, 4
 COSTS = {
     "trace": 10e-3,
     "line": 3e-3,
     "convert": 20e-3,
+    "python": 2e-3,
     "numpy": 2e-3,
     "numba": 0.25,
     "vectorized": 30e-3,
@@ -97,10 +98,11 @@ class Known:
 
     def next_for(self, n: int, seconds: float) -> str | None:
         """What is worth making before a call that the best way would run in so many seconds."""
-        if not self.candidates:
+        others = [name for name in self.candidates if name != "numpy" or "python" not in self.ways]  # which do the same
+        if not others:
             return None
-        name = self.candidates[0]
-        cost = COSTS[name] + (self.tracing if self.traced is None else 0.0)
+        name = others[0]
+        cost = COSTS[name] + (self.tracing if self.traced is None and name != "python" else 0.0)
         if name == "numba" and isinstance(self.traced, Traced):
             cost += COSTS["line"] * sum(node.op != "Const" for node in self.traced.nodes)
         if not self.ways:
@@ -116,6 +118,8 @@ class Known:
         began = time.perf_counter()
         self.candidates.remove(name)
         made: Way | str
+        if name == "python":
+            return self._made(name, build_plain(call), began)
         if self.traced is None:
             self.traced = trace_element(call, self.portrait.lifted, self.portrait.decides)
             self.traces.append(self.why)
@@ -126,6 +130,9 @@ class Known:
             made = self.refusals[name]
         else:
             made = build(name, call, self.traced, settings().verify)
+        return self._made(name, made, began)
+
+    def _made(self, name: str, made: Way | str, began: float) -> Way | None:
         self.made_in[name] = time.perf_counter() - began
         self.spent = 0.0
         if isinstance(made, str):
@@ -174,7 +181,7 @@ class Memory:
         """Remember a way that was made without a tape for one column, so that the next call is a look-up."""
         single = call.is_dense and call.elems is call.leaves[0] and call.signature is None
         glance = glance_of(call.fn, known.portrait) if single and not known.with_operations else None
-        if glance is not None and isinstance(known.traced, Traced) and not known.traced.draws:
+        if glance is not None and not any(way.draws for way in known.ways.values()):
             with self.lock:
                 key = id(call.fn.__code__), call.leaves[0].dtype, tuple(call.leaves[0].shape[1:])
                 self.glances[key] = known, glance
@@ -188,7 +195,8 @@ MEMORY = Memory()
 def recall(call: Call, with_operations: bool) -> Known:
     """What is known of a call like this."""
     key = key_of(call, with_operations)
-    return MEMORY.recall(key, _portrait(call), _candidates(call, with_operations), with_operations)
+    portrait = _portrait(call)
+    return MEMORY.recall(key, portrait, _candidates(call, portrait, with_operations), with_operations)
 
 
 def variants_of(call: Call) -> list[Known]:
@@ -198,7 +206,8 @@ def variants_of(call: Call) -> list[Known]:
 
 def fresh(call: Call, with_operations: bool) -> Known:
     """Nothing is known of it yet."""
-    return Known(_portrait(call), _candidates(call, with_operations), with_operations)
+    portrait = _portrait(call)
+    return Known(portrait, _candidates(call, portrait, with_operations), with_operations)
 
 
 def _portrait(call: Call) -> Portrait:
@@ -207,10 +216,12 @@ def _portrait(call: Call) -> Portrait:
     return portrait
 
 
-def _candidates(call: Call, with_operations: bool) -> list[str]:
+def _candidates(call: Call, portrait: Portrait, with_operations: bool) -> list[str]:
     if not call.is_dense or not results.is_dense(call.signature):
         return ["map"]
-    return ["vectorized", "map"] if with_operations else ["numpy", "numba", "vectorized", "map"]
+    if with_operations:
+        return ["vectorized", "map"]
+    return [*(() if portrait.uses_tensorflow else ("python",)), "numpy", "numba", "vectorized", "map"]
 
 
 def key_of(call: Call, with_operations: bool) -> Any:

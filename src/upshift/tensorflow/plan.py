@@ -16,7 +16,7 @@ from .call import Call
 from .eager import call_each, run_loop
 from .graph import empty
 from .memory import COSTS, MEMORY, Known, fresh, recall
-from .trace import Traced, trace_element
+from .trace import trace_element
 from .ways import Way, check
 
 CHECK_EVERY = 4096
@@ -84,13 +84,12 @@ def run_empty(call: Call) -> Any:
 
 
 def run_in(name: str, call: Call) -> Any:
-    """The results of a concrete call in a way that is named: "loop", "numpy", "numba", "vectorized" or "map"."""
+    """The results of a concrete call in a way that is named: "loop", or one of `explain.WAYS`."""
     if name == "loop":
         return run_loop(call)
     known = fresh(call, with_operations=False)
     way = made_in(name, call, known)
-    assert isinstance(known.traced, Traced)
-    return known.traced.pack(way.over(call))
+    return way.pack(way.over(call))
 
 
 def made_in(name: str, call: Call, known: Known) -> Way:
@@ -134,25 +133,23 @@ def _finish_loop(call: Call, known: Known, done: list[Any]) -> Any:
 
 def _try(way: Way, call: Call, known: Known) -> Any:
     """The first results of a way, compared with the loop's; None where they are not trusted."""
-    assert isinstance(known.traced, Traced)
     try:
         columns = way.over(call)
     except Exception as error:  # which the loop will meet, too, if it is the function's own
         known.refusals[way.name] = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         return None
     if settings().verify:
-        reason, fastest = check(call, known.traced, columns, known.rate)
+        reason, fastest = check(call, columns, known.rate, way.draws)
         if reason:
             known.refusals[way.name] = reason
             return None
         known.rate = fastest + OVERHEAD
     known.ways[way.name] = way
     known.lines[way.name] = Line()
-    return known.traced.pack(columns)
+    return way.pack(columns)
 
 
 def _by_way(way: Way, call: Call, known: Known) -> Any:
-    assert isinstance(known.traced, Traced)
     began = time.perf_counter()
     try:
         columns = way.over(call)
@@ -161,17 +158,16 @@ def _by_way(way: Way, call: Call, known: Known) -> Any:
     took = time.perf_counter() - began
     known.time(way.name, call.n or 1, took)
     if known.calls % CHECK_EVERY == 0 and settings().verify:
-        reason, _ = check(call, known.traced, columns, CHECK_EVERY)
+        reason, _ = check(call, columns, CHECK_EVERY, way.draws)
         if reason:
             known.refusals[way.name] = reason
             del known.ways[way.name]
             return run_loop(call)
-    return known.traced.pack(columns)
+    return way.pack(columns)
 
 
 def _without(way: Way, call: Call, known: Known) -> Any:
     """The results by operations of TensorFlow; where these fail, too, by the loop, which finds the element."""
-    assert isinstance(known.traced, Traced)
     seconds = known.rate * (call.n or 1)
     for name in ("vectorized", "map"):
         other = known.ways.get(name)
@@ -182,7 +178,7 @@ def _without(way: Way, call: Call, known: Known) -> Any:
                 return results_of
         elif other is not None and other is not way:
             try:
-                return known.traced.pack(other.over(call))
+                return other.pack(other.over(call))
             except Exception:  # the function's own
                 break
     return run_loop(call)

@@ -14,7 +14,7 @@ import tensorflow as tf
 from ..columns.forms import LEAF
 from ..columns.inputs import Lanes
 from ..verify import differ, sample
-from . import graph, machine, numbers, results
+from . import graph, machine, numbers, plain, results
 from .bridge import Array, as_array
 from .call import Call
 from .operations import Unreadable
@@ -32,6 +32,24 @@ class Way:
 
     name: str
     over: Callable[[Call], list[Any]]
+    structure: Any
+    """What one element's result is nested like."""
+    draws: bool = False
+    """Whether results are random numbers, so that only their kind can be compared."""
+
+    def pack(self, columns: list[Any]) -> Any:
+        """The results of all elements, nested like one."""
+        return tf.nest.pack_sequence_as(self.structure, columns)
+
+
+def build_plain(call: Call) -> Way | str:
+    """The function itself on NumPy's numbers, without a graph; or one sentence why not."""
+    try:
+        return Way("python", *plain.over(call))
+    except Unreadable as unreadable:
+        return str(unreadable)
+    except Exception as error:  # the function's own, which the loop will meet, too
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
@@ -42,7 +60,7 @@ def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
             return reason
     if name in ("numpy", "numba"):
         try:
-            return Way(name, (numbers if name == "numpy" else machine).over(call, traced))
+            return Way(name, (numbers if name == "numpy" else machine).over(call, traced), traced.structure)
         except Unreadable as unreadable:
             return str(unreadable)
         except (AttributeError, KeyError, TypeError, ValueError) as error:  # a graph of a kind that nobody has met
@@ -57,10 +75,10 @@ def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
         made: list[Any] = concrete(*call.leaves, *lifted.values(call.fn))
         return made
 
-    return Way(name, over)
+    return Way(name, over, traced.structure, traced.draws)
 
 
-def check(call: Call, traced: Traced, made: list[Any], rate: float) -> tuple[str, float]:
+def check(call: Call, made: list[Any], rate: float, kind_only: bool) -> tuple[str, float]:
     """Compare columns of results with the loop's on a sample; one sentence where they differ, and the loop's speed."""
     numbers_each = sum(math.prod(column.shape[1:]) for column in made if isinstance(column, tf.Tensor))
     most = max(2, min(12, int(CHECKED_SECONDS / (rate + COMPARED_SECONDS * (numbers_each + 1)))))
@@ -77,7 +95,7 @@ def check(call: Call, traced: Traced, made: list[Any], rate: float) -> tuple[str
         if len(want) != len(made):
             return f"element {i}: the loop gives {len(want)} results, the gear {len(made)}", rate
         for one, column in zip(want, made, strict=True):
-            reason = differ_at(one, column, i, traced.draws)
+            reason = differ_at(one, column, i, kind_only)
             if reason:
                 return f"element {i}: {reason}", rate
     return "", fastest
