@@ -18,6 +18,7 @@ from ..config import settings
 from ..gears.chunks import chunks_of, side_by_side
 from .bridge import adopt, aligned, as_array
 from .call import Call
+from .draws import drawing, drawn_by, names_of
 from .kinds import CONTROL, CUTS
 from .numbers import MINDS_TINY, patch
 from .operations import ELEMENTWISE, Step, Unreadable
@@ -95,6 +96,7 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     minds = bool(traced.kinds & (CUTS | MINDS_TINY))
     kernel = compile_kernel(call, traced, minds)
     lifted, captured = traced.lifted, captured_by(traced, len(call.leaves))
+    draws = [drawn_by(op) for op in drawing(traced)]
     dtypes = [spec.dtype.as_numpy_dtype for spec in traced.out_specs]
 
     def run(call: Call) -> list[Any]:
@@ -102,7 +104,7 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
         held = lifted.values(call.fn)
         values = [as_array(held[origin] if isinstance(origin, int) else origin)[()] for _, origin in captured]
         outs = [aligned(columns[0].shape, dtype) for dtype in dtypes]
-        flat = [column.reshape(-1) for column in columns]
+        flat = [column.reshape(-1) for column in (*columns, *(draw(len(columns[0])) for draw in draws))]
         said = _in_parts(kernel, flat, values, [out.reshape(-1) for out in outs])
         if said & BAD:
             raise ArithmeticError("an element for which C and TensorFlow may differ")
@@ -132,19 +134,26 @@ def compile_kernel(call: Call, traced: Traced, minds_tiny: bool) -> Any:
     shapes = {tuple(spec.shape) for spec in call.specs}
     if len(shapes) > 1 or any(tuple(spec.shape) not in shapes for spec in traced.out_specs):
         raise Unreadable("its elements or results are arrays of several shapes")
-    reader = TypedReader(shapes.pop())
+    shape = shapes.pop()
+    if any(tuple(op.outputs[0].shape) != shape for op in drawing(traced)):
+        raise Unreadable("it draws arrays of another shape than its elements")
+    reader = TypedReader(shape)
     graph, count = traced.graph, len(traced.graph.inputs)
     names = {tensor.name: f"a{i}" for i, tensor in enumerate(graph.inputs)}
+    drawn = names_of(drawing(traced))
+    names |= drawn
     for tensor in graph.inputs[len(call.leaves) :]:
         if tensor.dtype != tf.resource and tensor.shape.rank:
             raise Unreadable("it captures an array")
     lines = [f"a{i} = x{i}[i]" for i in range(len(call.leaves))]
+    lines += [f"{name} = x{name}[i]" for name in drawn.values()]
     if minds_tiny:
         lines += [_tiny(i, spec.dtype.as_numpy_dtype) for i, spec in enumerate(call.specs) if spec.dtype.is_floating]
     lines += reader.body(graph, names)
     outs = [f"y{k}" for k in range(len(graph.outputs))]
     lines += [f"{out}[i] = {names[tensor.name]}" for out, tensor in zip(outs, graph.outputs, strict=True)]
-    inputs = [f"x{i}" if i < len(call.leaves) else f"a{i}" for i in range(count)]
+    columns = [*(f"x{i}" for i in range(len(call.leaves))), *(f"x{name}" for name in drawn.values())]
+    inputs = columns + [f"a{i}" for i in range(len(call.leaves), count)]
     body = "".join(f"        {line}\n" for text in lines for line in text.split("\n"))
     reader.functions.append(
         f"def kernel({', '.join(inputs + outs)}):\n    bad = tiny = False\n    for i in range(len(x0)):\n{body}"

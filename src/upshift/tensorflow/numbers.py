@@ -9,9 +9,12 @@ import numpy as np
 import tensorflow as tf
 
 from ..api import map as map_elements
+from ..config import settings
 from ..errors import GearRefused
-from .bridge import Array, as_array, as_tensor
+from ..gears.chunks import chunks_of, side_by_side
+from .bridge import Array, adopt, aligned, as_array, as_tensor, place
 from .call import Call
+from .draws import drawing, drawn_by
 from .kinds import CUTS
 from .reading import read
 from .trace import Traced
@@ -19,28 +22,72 @@ from .trace import Traced
 MINDS_TINY = frozenset("DivNoNan RealDiv Reciprocal Sqrt Rsqrt Log Pow Atan2".split())
 """Operations, besides decisions, for which a subnormal number is far from zero."""
 MANY = 256
+LARGE = 1 << 16
+"""Bytes of an element and its result from which on the way through Python costs less than copies do."""
+Compute = Callable[[Any, list[Array]], list[Array]]
+"""A function of one element's numbers, and columns of them; columns of its results."""
 MOST_TINY = 1000
 """Elements with subnormal numbers that are run by the function itself."""
 
 
 def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     """`Unreadable` where it has an operation that NumPy has not."""
-    found, lifted = read(traced, len(call.leaves)), traced.lifted
-    fresh = [True]
+    found, lifted, draws = read(traced, len(call.leaves)), traced.lifted, [*map(drawn_by, drawing(traced))]
     minds = bool(traced.kinds & (CUTS | MINDS_TINY))
+    large = _bytes_of((*call.specs, *traced.out_specs)) >= LARGE
+    compute = _row_by_row(traced) if large else _in_gears()
 
     def run(call: Call) -> list[Any]:
         columns = [as_array(leaf) for leaf in call.leaves]
-        function = found.function(lifted.values(call.fn))
+        drawn = [draw(len(columns[0])) for draw in draws]
+        outs = compute(found.function(lifted.values(call.fn)), columns + drawn)
+        if minds:
+            patch(call, columns, outs)
+        return [adopt(out) if large else as_tensor(out) for out in outs]
+
+    return run
+
+
+def _in_gears() -> Compute:
+    """By the plan of `up.map`."""
+    fresh = [True]
+
+    def compute(function: Any, columns: list[Array]) -> list[Array]:
         with np.errstate(all="ignore"):  # TensorFlow never warns
             made = _first(function, columns) if fresh else map_elements(function, *columns)
         fresh.clear()
-        outs = list(made) if isinstance(made, tuple) else [made]
-        if minds:
-            patch(call, columns, outs)
-        return [as_tensor(out) for out in outs]
+        return list(made) if isinstance(made, tuple) else [made]
 
-    return run
+    return compute
+
+
+def _row_by_row(traced: Traced) -> Compute:
+    """One element after the other, on threads: where these are large, a batch would only leave the caches."""
+    specs = traced.out_specs
+    several = len(specs) > 1
+
+    def compute(function: Any, columns: list[Array]) -> list[Array]:
+        n, threads = len(columns[0]), settings().num_threads
+        rooms = [aligned((n, *spec.shape), spec.dtype.as_numpy_dtype) for spec in specs]
+
+        def work(part: slice) -> None:
+            with np.errstate(all="ignore"):
+                for i in range(part.start, part.stop):
+                    made = function(*[column[i] for column in columns])
+                    for room, leaf in zip(rooms, made if several else (made,), strict=True):
+                        place(np.asarray(leaf), room[i : i + 1].reshape(room.shape[1:]))
+
+        side_by_side(work, chunks_of(0, n, max(1, n // (4 * threads))), threads)
+        return rooms
+
+    return compute
+
+
+def _bytes_of(specs: Any) -> int:
+    """Of one element and its result; none where a shape is not known."""
+    if not all(spec.shape.is_fully_defined() for spec in specs):
+        return 0
+    return sum(spec.shape.num_elements() * spec.dtype.size for spec in specs)
 
 
 def _first(function: Any, columns: list[Array]) -> Any:

@@ -54,13 +54,17 @@ def build_plain(call: Call) -> Way | str:
 
 def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
     """The way of this name, or one sentence why there is none. `compares`: its results are going to be checked."""
-    if name != "map":
-        reason = graph.why_not_vectorized(traced, proven=name == "vectorized" and not compares)
-        if reason:
-            return reason
+    reason = ""
+    if name == "vectorized":
+        reason = graph.why_not_vectorized(traced, proven=not compares)
+    elif name != "map":
+        reason = graph.why_not_batched(traced)
+    if reason:
+        return reason
     if name in ("numpy", "numba"):
         try:
-            return Way(name, (numbers if name == "numpy" else machine).over(call, traced), traced.structure)
+            over_columns = (numbers if name == "numpy" else machine).over(call, traced)
+            return Way(name, over_columns, traced.structure, traced.draws)
         except Unreadable as unreadable:
             return str(unreadable)
         except (AttributeError, KeyError, TypeError, ValueError) as error:  # a graph of a kind that nobody has met
