@@ -23,7 +23,7 @@ def many(fn: Any, xs: Any = XS) -> Any:
 
 def test_explain_tells_ways_and_times() -> None:
     told = ut.explain(lambda x: tf.sin(x) * x, XS)
-    assert told.gear in told.seconds and set(told.seconds) == {"loop", "numpy", "numba", "vectorized", "map"}
+    assert told.gear in told.seconds and set(told.seconds) == {"loop", "numpy", "numba", "xla", "vectorized", "map"}
     assert "float32[]" in str(told) and "600 elements" in str(told)
     assert any("devices: " in note for note in told.notes)
 

@@ -16,7 +16,7 @@ from upshift.tensorflow.call import make_call  # noqa: E402
 PURE = [row for row in ROWS if row.graph]
 
 
-@pytest.mark.parametrize("way", ["numpy", "numba", "vectorized", "map"])
+@pytest.mark.parametrize("way", ["numpy", "numba", "xla", "vectorized", "map"])
 @pytest.mark.parametrize("row", PURE, ids=lambda row: row.name)
 def test_every_way_gives_what_the_loop_gives_or_refuses(row: Row, way: str) -> None:
     try:

@@ -39,7 +39,8 @@ def drawn_by(op: Any) -> Drawn:
         raise Unreadable(f"{op.type} hangs on the element")
     sizes = shape.tolist()
     if op.type == "RandomUniformInt":
-        return lambda n: _RNG.integers(*bounds, [n, *sizes], dtype)
+        low, high = (int(bound) for bound in bounds)
+        return lambda n: np.asarray(_RNG.integers(low, high, [n, *sizes], dtype))
     draw = _FLOATS.get(op.type)
     if draw is None or dtype not in (np.float32, np.float64):
         raise Unreadable(f"{op.type} draws {np.dtype(dtype)} in a way of TensorFlow's own")

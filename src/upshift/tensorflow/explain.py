@@ -22,7 +22,7 @@ from .kinds import CONTROL
 from .mapping import as_written
 from .trace import Traced, trace_element
 
-WAYS = ("python", "numpy", "numba", "vectorized", "map")
+WAYS = ("python", "numpy", "numba", "xla", "vectorized", "map")
 REMEDIES = (
     ("Random", "draw the numbers of all elements outside, and map over them as another part of elems"),
     ("Resize", "tf.image.resize takes a whole batch: call it outside the map"),

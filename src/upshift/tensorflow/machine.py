@@ -22,11 +22,13 @@ from .draws import drawing, drawn_by, names_of
 from .kinds import CONTROL, CUTS
 from .numbers import MINDS_TINY, patch
 from .operations import ELEMENTWISE, Step, Unreadable
-from .reading import Reader, captured_by
+from .reading import WHILE, Reader, captured_by
 from .trace import Traced
 
-GRAIN = 1 << 16
-"""Numbers that are worth a thread's attention."""
+GRAIN, LEAST = 1 << 19, 1 << 12
+"""Operations, and numbers, that are worth a thread's attention."""
+TURNS = 16
+"""How often a loop is taken to turn."""
 BAD, TINY = 1, 2
 OPTIONS = {"error_model": "numpy", "nogil": True}
 
@@ -97,6 +99,7 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     kernel = compile_kernel(call, traced, minds)
     lifted, captured = traced.lifted, captured_by(traced, len(call.leaves))
     draws = [drawn_by(op) for op in drawing(traced)]
+    grain = max(LEAST, GRAIN // max(8, _operations(traced)))
     dtypes = [spec.dtype.as_numpy_dtype for spec in traced.out_specs]
 
     def run(call: Call) -> list[Any]:
@@ -105,7 +108,7 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
         values = [as_array(held[origin] if isinstance(origin, int) else origin)[()] for _, origin in captured]
         outs = [aligned(columns[0].shape, dtype) for dtype in dtypes]
         flat = [column.reshape(-1) for column in (*columns, *(draw(len(columns[0])) for draw in draws))]
-        said = _in_parts(kernel, flat, values, [out.reshape(-1) for out in outs])
+        said = _in_parts(kernel, flat, values, [out.reshape(-1) for out in outs], grain)
         if said & BAD:
             raise ArithmeticError("an element for which C and TensorFlow may differ")
         if said & TINY:
@@ -115,17 +118,23 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     return run
 
 
-def _in_parts(kernel: Any, columns: list[Any], values: list[Any], outs: list[Any]) -> int:
+def _operations(traced: Traced) -> int:
+    """That one number goes through, roughly."""
+    count = sum(node.op != "Const" for node in traced.nodes)
+    return count * TURNS if traced.kinds.intersection(WHILE) else count
+
+
+def _in_parts(kernel: Any, columns: list[Any], values: list[Any], outs: list[Any], grain: int) -> int:
     """On threads where there is enough to do; what was said of some element."""
     size, threads = len(columns[0]), settings().num_threads
-    if threads < 2 or size <= 2 * GRAIN:
+    if threads < 2 or size <= 2 * grain:
         return int(kernel(*columns, *values, *outs))
     said: list[int] = []
 
     def work(part: slice) -> None:
         said.append(kernel(*(column[part] for column in columns), *values, *(out[part] for out in outs)))
 
-    side_by_side(work, chunks_of(0, size, max(GRAIN, -(-size // (4 * threads)))), threads)
+    side_by_side(work, chunks_of(0, size, max(grain, -(-size // (4 * threads)))), threads)
     return functools.reduce(operator.or_, said)
 
 

@@ -25,15 +25,17 @@ from .ways import Way, build, build_plain
 MOST_KINDS, MOST_VARIANTS = 256, 4
 COSTS = {
     "trace": 10e-3,
-    "line": 3e-3,
     "convert": 20e-3,
     "python": 2e-3,
     "numpy": 2e-3,
     "numba": 0.25,
+    "xla": 0.12,
     "vectorized": 30e-3,
     "map": 40e-3,
 }
 """Seconds that making each is expected to take; what was measured takes their place."""
+LINES = {"numba": 3e-3, "xla": 1.5e-3}
+"""Seconds more for every operation in the graph."""
 PER_RUN = 10.0
 """How many times longer an operation takes to trace than to run, once, eagerly."""
 SHORTEST = 200e-6
@@ -41,8 +43,10 @@ SHORTEST = 200e-6
 WORTHWHILE = 40e-6
 """Seconds of a call below which machine code is hardly faster."""
 WARM_RUNS, WARM_SECONDS = 24, 50e-3
-PATIENCE = 20.0
+PATIENCE = {"xla": 3.0, "numpy": 20.0, "vectorized": 20.0, "map": 20.0}
 """How many times its price a way must have been missed before another fast one is given up for it."""
+MOST_LENGTHS = 4
+"""For which XLA compiles a function: each takes as long as the first."""
 
 
 @dataclass
@@ -78,7 +82,9 @@ class Known:
     def predict(self, n: int) -> tuple[str, float]:
         """The best way that is there, and its seconds; the loop's are unknown at first."""
         best, least = "loop", n * self.rate if self.rate else float("inf")
-        for name in self.ways:
+        for name, way in self.ways.items():
+            if not way.fits(n):
+                continue
             seconds = self.lines[name].predict(n, self.rate)
             if seconds is None:
                 return name, 0.0  # trusted, and not timed yet
@@ -98,39 +104,58 @@ class Known:
 
     def next_for(self, n: int, seconds: float) -> str | None:
         """What is worth making before a call that the best way would run in so many seconds."""
-        others = [name for name in self.candidates if name != "numpy" or "python" not in self.ways]  # which do the same
-        if not others:
-            return None
-        name = others[0]
-        cost = COSTS[name] + (self.tracing if self.traced is None and name != "python" else 0.0)
-        if name == "numba" and isinstance(self.traced, Traced):
-            cost += COSTS["line"] * sum(node.op != "Const" for node in self.traced.nodes)
-        if not self.ways:
-            return name if seconds > 1.5 * cost or self.spent > cost else None
+        return next((name for name in self.candidates if self._pays(name, n, seconds)), None)
+
+    def _pays(self, name: str, n: int, seconds: float) -> bool:
+        cost = self._price(name)
+        if name == "numpy" and "python" in self.ways:
+            return False  # which does the same
+        if name in self.ways and self.ways[name].fits(n):
+            return False
+        if not any(way.fits(n) for way in self.ways.values()):
+            return seconds > 1.5 * cost or self.spent > cost
         if name == "numba":
-            return name if seconds > 1.5 * cost or (seconds > WORTHWHILE and self.spent > cost) else None
+            return seconds > 1.5 * cost or (seconds > WORTHWHILE and self.spent > cost)
         if seconds < SHORTEST or (name == "map" and seconds / n < 20e-6):
-            return None
-        return name if self.spent > PATIENCE * cost else None
+            return False
+        return self.spent > PATIENCE[name] * cost
+
+    def _price(self, name: str) -> float:
+        """Seconds that making a way is expected to take."""
+        cost = COSTS[name]
+        if name != "python" and self.traced is None:
+            cost += self.tracing
+        if name in LINES and isinstance(self.traced, Traced):
+            cost += LINES[name] * sum(node.op != "Const" for node in self.traced.nodes)
+        return cost
+
+    def trace(self, call: Call) -> None:
+        """The graph of one element, which tells what can be had."""
+        began = time.perf_counter()
+        self.traced = trace_element(call, self.portrait.lifted, self.portrait.decides)
+        self.traces.append(self.why)
+        self.made_in["trace"] = time.perf_counter() - began
+        self.refuse_by_trace(call)
 
     def make(self, name: str, call: Call) -> Way | None:
         """A way, made; None where it is refused."""
         began = time.perf_counter()
         self.candidates.remove(name)
-        made: Way | str
+        if name in self.ways:
+            return self.ways[name]  # for another number of elements
         if name == "python":
             return self._made(name, build_plain(call), began)
-        if self.traced is None:
-            self.traced = trace_element(call, self.portrait.lifted, self.portrait.decides)
-            self.traces.append(self.why)
-            self.refuse_by_trace()
-        if isinstance(self.traced, str):
-            made = self.traced
-        elif name in self.refusals:
-            made = self.refusals[name]
-        else:
-            made = build(name, call, self.traced, settings().verify)
-        return self._made(name, made, began)
+        assert isinstance(self.traced, Traced)
+        return self._made(name, build(name, call, self.traced, settings().verify), began)
+
+    def trust(self, way: Way, n: int) -> None:
+        """A way whose results were compared with the loop's."""
+        self.ways[way.name] = way
+        self.lines.setdefault(way.name, Line())
+        if way.lengths is not None:
+            way.lengths.add(n)
+            if len(way.lengths) < MOST_LENGTHS:
+                self.candidates.append(way.name)
 
     def _made(self, name: str, made: Way | str, began: float) -> Way | None:
         self.made_in[name] = time.perf_counter() - began
@@ -140,10 +165,11 @@ class Known:
             return None
         return made
 
-    def refuse_by_trace(self) -> None:
-        """What cannot be had, now that the graph is known."""
-        if isinstance(self.traced, Traced) and self.traced.kinds & CONTROL and "numba" in self.candidates:
-            self.candidates.sort(key=lambda name: name != "numba")  # where paths part, NumPy is slow
+    def refuse_by_trace(self, call: Call) -> None:
+        """What cannot be had, now that the graph is known, and what had better be tried first."""
+        parts = isinstance(self.traced, Traced) and bool(self.traced.kinds & CONTROL) and "numpy" in self.candidates
+        if parts and all(spec.shape.rank == 0 for spec in call.specs):  # where the paths of numbers part, NumPy is slow
+            self.candidates.sort(key=lambda name: ("xla", "numba").index(name) if name in ("xla", "numba") else 2)
         if isinstance(self.traced, str):
             self.refusals |= dict.fromkeys(self.candidates, self.traced)
             self.candidates.clear()
@@ -221,7 +247,7 @@ def _candidates(call: Call, portrait: Portrait, with_operations: bool) -> list[s
         return ["map"]
     if with_operations:
         return ["vectorized", "map"]
-    return [*(() if portrait.uses_tensorflow else ("python",)), "numpy", "numba", "vectorized", "map"]
+    return [*(() if portrait.uses_tensorflow else ("python",)), "numpy", "numba", "xla", "vectorized", "map"]
 
 
 def key_of(call: Call, with_operations: bool) -> Any:

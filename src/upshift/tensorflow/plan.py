@@ -10,7 +10,6 @@ from tensorflow.python.eager import record
 
 from ..config import settings
 from ..errors import GearRefused, Refusal
-from ..plan.costs import Line
 from . import results
 from .call import Call
 from .eager import call_each, run_loop
@@ -22,6 +21,8 @@ from .ways import Way, check
 CHECK_EVERY = 4096
 GUESSED_RATE = 300e-6
 """Seconds for one element of which nothing is known."""
+SLOW = 5e-3
+"""Seconds of a first element above which no second one is timed."""
 OVERHEAD = 10e-6
 """Seconds that the loop takes for an element besides the function: unstacked, stacked."""
 
@@ -40,6 +41,9 @@ def run(call: Call, with_operations: bool) -> Any:
         done = _first_few(call, known)
         seconds = known.rate * call.n
     while (name := known.next_for(call.n, seconds)) is not None:
+        if known.traced is None and name != "python":
+            known.trace(call)
+            continue
         way = known.make(name, call)
         if way is not None:
             made = _try(way, call, known)
@@ -96,6 +100,8 @@ def made_in(name: str, call: Call, known: Known) -> Way:
     """A way, made and compared with the loop; GearRefused, with the reason, where it is none."""
     if known.portrait.acts:
         raise GearRefused(Refusal(name, known.portrait.acts))
+    if known.traced is None and name != "python":
+        known.trace(call)
     way = known.make(name, call) if name in known.candidates else None
     if way is None or _try(way, call, known) is None:
         raise GearRefused(Refusal(name, known.refusals.get(name, "elements or results are ragged or sparse")))
@@ -110,8 +116,10 @@ def _first_few(call: Call, known: Known) -> list[Any]:
     began = time.perf_counter()
     made = call_each(call, 0, 1)
     if (call.n or 0) > 1:  # the first call of a function is not like the next
-        began = time.perf_counter()
-        made += call_each(call, 1, 1)
+        known.rate = time.perf_counter() - began
+        if known.rate < SLOW:
+            began = time.perf_counter()
+            made += call_each(call, 1, 1)
     known.rate = time.perf_counter() - began
     return made
 
@@ -144,8 +152,7 @@ def _try(way: Way, call: Call, known: Known) -> Any:
             known.refusals[way.name] = reason
             return None
         known.rate = fastest + OVERHEAD
-    known.ways[way.name] = way
-    known.lines[way.name] = Line()
+    known.trust(way, call.n or 1)
     return way.pack(columns)
 
 

@@ -14,12 +14,14 @@ import tensorflow as tf
 from ..columns.forms import LEAF
 from ..columns.inputs import Lanes
 from ..verify import differ, sample
-from . import graph, machine, numbers, plain, results
+from . import graph, machine, numbers, plain, results, xla
 from .bridge import Array, as_array
 from .call import Call
 from .operations import Unreadable
 from .trace import Traced
 
+READERS: dict[str, Any] = {"numpy": numbers, "numba": machine, "xla": xla}
+"""What runs the graph of one element otherwise than by TensorFlow's own maps."""
 COMPARED_SECONDS = 10e-9
 """What it costs to compare one number of a result."""
 CHECKED_SECONDS = 10e-3
@@ -36,6 +38,11 @@ class Way:
     """What one element's result is nested like."""
     draws: bool = False
     """Whether results are random numbers, so that only their kind can be compared."""
+    lengths: set[int] | None = None
+    """For how many elements it was compiled; None where any number will do."""
+
+    def fits(self, n: int) -> bool:
+        return self.lengths is None or n in self.lengths
 
     def pack(self, columns: list[Any]) -> Any:
         """The results of all elements, nested like one."""
@@ -61,13 +68,19 @@ def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
         reason = graph.why_not_batched(traced)
     if reason:
         return reason
-    if name in ("numpy", "numba"):
+    if name in READERS:
         try:
-            over_columns = (numbers if name == "numpy" else machine).over(call, traced)
-            return Way(name, over_columns, traced.structure, traced.draws)
+            over_columns = READERS[name].over(call, traced)
+            return Way(name, over_columns, traced.structure, traced.draws, set() if name == "xla" else None)
         except Unreadable as unreadable:
             return str(unreadable)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:  # a graph of a kind that nobody has met
+        except (
+            AttributeError,
+            KeyError,
+            TypeError,
+            ValueError,
+            tf.errors.OpError,
+        ) as error:  # nobody has met its kind
             return f"its graph cannot be read: {error}"
     try:
         concrete = graph.batched(call, traced, name)
