@@ -30,6 +30,8 @@ GRAIN, LEAST = 1 << 19, 1 << 12
 TURNS = 16
 """How often a loop is taken to turn."""
 BAD, TINY = 1, 2
+KEEP_FLOATS = frozenset(("Add", "AddV2", "Sub", "Mul", "Neg"))
+"""Operations by which floats stay of their dtype in Numba, too."""
 OPTIONS = {"error_model": "numpy", "nogil": True}
 
 
@@ -46,9 +48,11 @@ class TypedReader(Reader):
         array = np.asarray(value)
         if array.ndim:
             raise Unreadable("it works with arrays")
-        number = array.item()
-        text = {"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf"}.get(repr(number), repr(number))
-        return text if array.dtype == bool else f"np.{array.dtype.name}({text})"
+        if array.dtype == bool:
+            return repr(array.item())
+        name = f"k{len(self.namespace)}"  # a global name costs the compiler less than a call
+        self.namespace[name] = array[()]
+        return name
 
     def step(self, op: Any, names: dict[str, str], graph: Any) -> list[str]:
         for out in () if op.type == "Placeholder" else op.outputs:
@@ -65,7 +69,8 @@ class TypedReader(Reader):
 
     def made(self, op: Any, expression: str) -> str:
         dtype = op.outputs[0].dtype
-        return expression if dtype == tf.bool else f"np.{dtype.name}({expression})"
+        kept = dtype == tf.bool or (dtype.is_floating and op.type in KEEP_FLOATS)
+        return expression if kept else f"np.{dtype.name}({expression})"
 
     def step_of(self, op: Any, arguments: list[str]) -> Step:
         return Number(op, arguments, self.keep, self.flags)
@@ -120,7 +125,7 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
 
 def _operations(traced: Traced) -> int:
     """That one number goes through, roughly."""
-    count = sum(node.op != "Const" for node in traced.nodes)
+    count = len([node for node in traced.nodes if node.op != "Const"])
     return count * TURNS if traced.kinds.intersection(WHILE) else count
 
 
@@ -168,7 +173,7 @@ def compile_kernel(call: Call, traced: Traced, minds_tiny: bool) -> Any:
         f"def kernel({', '.join(inputs + outs)}):\n    bad = tiny = False\n    for i in range(len(x0)):\n{body}"
         f"    return {BAD} * bad + {TINY} * tiny\n"
     )
-    namespace: dict[str, Any] = {"np": np, "njit": numba.njit, "options": OPTIONS}
+    namespace: dict[str, Any] = reader.namespace | {"njit": numba.njit, "options": OPTIONS}
     source = "\n\n".join(f"@njit(**options)\n{function}" for function in reader.functions)
     exec(compile(source, "<read from a TensorFlow graph>", "exec"), namespace)
     return namespace["kernel"]

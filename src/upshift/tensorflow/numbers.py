@@ -35,7 +35,7 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     found, lifted, draws = read(traced, len(call.leaves)), traced.lifted, [*map(drawn_by, drawing(traced))]
     minds = bool(traced.kinds & (CUTS | MINDS_TINY))
     large = _bytes_of((*call.specs, *traced.out_specs)) >= LARGE
-    compute = _row_by_row(traced) if large else _in_gears()
+    compute = _row_by_row(traced) if large else in_gears()
 
     def run(call: Call) -> list[Any]:
         columns = [as_array(leaf) for leaf in call.leaves]
@@ -48,7 +48,7 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     return run
 
 
-def _in_gears() -> Compute:
+def in_gears() -> Compute:
     """By the plan of `up.map`."""
     fresh = [True]
 

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ..api import map as map_elements
 from . import results
 from .bridge import Array, as_array, as_tensor
 from .call import Call
 from .element import Element, NotNumbers
-from .numbers import patch
+from .numbers import in_gears, patch
 from .operations import DTYPES, Unreadable
 
 PYTHON = (bool, int, float)
@@ -27,13 +26,11 @@ def over(call: Call) -> tuple[Callable[[Call], list[Any]], Any]:
     """A function of calls, and what results are nested like. `Unreadable`: elements or results are not numbers."""
     one = call.fn(call.row(0))
     wanted = _dtypes(one, call)
-    function = of_numbers(call, one)
+    function, compute = of_numbers(call, one), in_gears()
 
     def run(call: Call) -> list[Any]:
         columns = [as_array(leaf) for leaf in call.leaves]
-        with np.errstate(all="ignore"):  # TensorFlow never warns, and the loop has shown what NumPy warns of
-            made = map_elements(function, *columns)
-        outs = [_column(column, dtype) for column, dtype in zip(made, wanted, strict=True)]
+        outs = [_column(*pair) for pair in zip(compute(function, columns), wanted, strict=True)]
         patch(call, columns, outs)
         return [as_tensor(out) for out in outs]
 
