@@ -9,7 +9,6 @@ looked at, what it captured and may change.
 from __future__ import annotations
 
 import functools
-import math
 import threading
 import types
 from collections import OrderedDict
@@ -28,7 +27,7 @@ from ..trace.names import Applied
 from ..trace.paths import Roots
 from ..verify import differ
 from . import arranging, elementwise
-from .bridge import Array
+from .examples import examples, tries
 from .mapping import as_written
 from .value import DTYPES, Call, NotNative, Value, of_input, operand
 
@@ -36,12 +35,8 @@ LENGTHS = (3, 5)
 """Of axes whose length is not known, while a function is traced."""
 TRIED = (*LENGTHS, 1, 2)
 """Of the same, while its results are compared."""
-EXAMPLES = (0.0, 1.0, -1.0, *(0.3, 1.0, 3.0, 30.0) * 2, math.nan)
-"""What made-up arrays are made of: first all of one number, then random ones of these sizes, then such with a NaN."""
 AUTOGRAPHS = ("autograph_info__", "ag_dnc_wrapper__")
 """Attributes that TensorFlow gives to functions it has seen."""
-MANY_NUMBERS = 1 << 17
-"""Of an argument, above which only a few examples are tried."""
 BUDGET = 2_000
 """Steps that a trace may have."""
 LOOKS = frozenset(("shape", "size", "len", "nbytes", "strides", "__len__", "itemsize", "__array_interface__", "ctypes"))
@@ -68,6 +63,8 @@ class Path:
     ref: int = 0
     branches: tuple[Path, ...] = ()
     """Where the decision is true, and where it is not."""
+    unknown: str = ""
+    """Why it is not known what happens here, where it is not."""
 
     def leaves(self) -> Iterator[Leaf]:
         if self.leaf is not None:
@@ -77,7 +74,12 @@ class Path:
 
     def is_like(self, other: Path) -> bool:
         """Whether the other does the same, for arguments of other lengths."""
-        if len(self.steps) != len(other.steps) or len(self.branches) != len(other.branches) or self.ref != other.ref:
+        if (
+            bool(self.unknown) != bool(other.unknown)
+            or len(self.steps) != len(other.steps)
+            or len(self.branches) != len(other.branches)
+            or self.ref != other.ref
+        ):
             return False
         if self.leaf is not None and other.leaf is not None and self.leaf.refs != other.leaf.refs:
             return False
@@ -105,8 +107,8 @@ class Proved:
     """Whether it gives a tuple or list of results."""
 
 
-def prove(func: Any, specs: Sequence[Any]) -> Proved:
-    """What is known of a function for all arguments of these specs."""
+def prove(func: Any, specs: Sequence[Any], partly: bool = False) -> Proved:
+    """What is known of a function for all arguments of these specs; for most of them, where `partly` will do."""
     if "__autograph_generated" in getattr(getattr(func, "__code__", None), "co_filename", ""):
         raise NotNative("AutoGraph has rewritten it: write it outside of the tf.function")
     for spec in specs:
@@ -114,12 +116,14 @@ def prove(func: Any, specs: Sequence[Any]) -> Proved:
             raise NotNative(f"an argument is {spec}")
     known = all(spec.shape.is_fully_defined() for spec in specs)
     trees = [_traced(func, specs, length) for length in (LENGTHS[:1] if known else LENGTHS)]
-    paths = [_path_of(tree.root) for tree in trees]
+    paths = [_path_of(tree.root, partly) for tree in trees]
     if not all(path.is_like(paths[0]) for path in paths):
         raise NotNative("what it does depends on the lengths of its arguments")
     if not known:
         _looks_at_no_length(func, trees[0])
     leaves = [leaf for path in paths for leaf in path.leaves()]
+    if not leaves:
+        raise NotNative(paths[0].unknown or "it raises for all arguments")
     return Proved(func, trees[0], paths[0], _outputs(leaves), leaves[0].form.cls is not None)
 
 
@@ -141,7 +145,7 @@ def _outputs(leaves: list[Leaf]) -> list[Any]:
 
 
 def _traced(func: Any, specs: Sequence[Any], length: int) -> Tree:
-    rows = [examples(specs, length, i) for i in _tries(specs)]
+    rows = [examples(specs, length, i) for i in tries(specs)]
     group = lanes_of([elements_of([argument]) for argument in rows[0]])[0]
     if group.lanes is None:
         raise NotNative(group.reason)
@@ -155,17 +159,24 @@ def _traced(func: Any, specs: Sequence[Any], length: int) -> Tree:
     return tree
 
 
-def _path_of(node: Node | None) -> Path:
+def _path_of(node: Node | None, partly: bool) -> Path:
     end = node.end if node is not None else None
     if node is None or not isinstance(end, Leaf | Guard):
-        raise NotNative("it raises for some arguments")
+        return _unknown("it raises for some arguments", partly)
     if isinstance(end, Leaf):
         return Path(node.steps, end)
     if end.mode != "truth":
-        raise NotNative(f"what it does depends on the numbers that it is given ({end.where})")
-    if len(end.children) < 2:
+        return _unknown(f"what it does depends on the numbers that it is given ({end.where})", partly)
+    if len(end.children) < 2 and not partly:
         raise NotNative(f"it has a branch that no example took ({end.where})")
-    return Path(node.steps, None, end.ref, (_path_of(end.children[True]), _path_of(end.children[False])))
+    branches = [_path_of(end.children.get(answer), partly) for answer in (True, False)]
+    return Path(node.steps, None, end.ref, tuple(branches))
+
+
+def _unknown(reason: str, partly: bool) -> Path:
+    if not partly:
+        raise NotNative(reason)
+    return Path([], unknown=reason)
 
 
 def _looks_at_no_length(func: Any, tree: Tree) -> None:
@@ -207,7 +218,7 @@ _LOCK = threading.Lock()
 MOST_KNOWN = 256
 
 
-def look_at(func: Any, specs: Sequence[Any], stateful: bool) -> Known:
+def look_at(func: Any, specs: Sequence[Any], stateful: bool, partly: bool = False) -> Known:
     """What is known of a function for arguments of these specs; looked at anew where what it stands on has changed."""
     if settings().disable:
         return Known(None, None, "UPSHIFT_DISABLE is set")
@@ -217,14 +228,15 @@ def look_at(func: Any, specs: Sequence[Any], stateful: bool) -> Known:
     key = (
         anchor,
         stateful,
+        partly,
         *((spec.dtype, tuple(spec.shape) if spec.shape.rank is not None else None) for spec in specs),
     )
     try:
         known = _KNOWN.get(key)
     except TypeError:  # a callable that cannot be looked up
-        return _look(func, specs, stateful)
+        return _look(func, specs, stateful, partly)
     if known is None or (known.proved is not None and bind(known.proved.tree, func, {}) is None):
-        known = _look(func, specs, stateful)
+        known = _look(func, specs, stateful, partly)
         with _LOCK:
             _KNOWN[key] = known
             while len(_KNOWN) > MOST_KNOWN:
@@ -232,50 +244,20 @@ def look_at(func: Any, specs: Sequence[Any], stateful: bool) -> Known:
     return known
 
 
-def _look(func: Any, specs: Sequence[Any], stateful: bool) -> Known:
+def _look(func: Any, specs: Sequence[Any], stateful: bool, partly: bool) -> Known:
     proved = None
     try:
-        proved = prove(func, specs)
-        return Known(proved, native_of(proved, specs, stateful))
+        proved = prove(func, specs, partly)
+        return Known(proved, native_of(proved, specs, stateful, partly))
     except NotNative as reason:
         return Known(proved, None, str(reason))
 
 
-# ---- made-up arguments
-
-
-def _tries(specs: Sequence[Any]) -> range:
-    """Which examples to try: only some where they are large."""
-    numbers = sum(np.prod([size or 1 for size in spec.shape]) for spec in specs)
-    return range(len(EXAMPLES)) if numbers < MANY_NUMBERS else range(2, 5)
-
-
-def examples(specs: Sequence[Any], length: int, i: int) -> tuple[Any, ...]:
-    """The i-th arguments of these specs; numbers, where a graph would hand over numbers."""
-    made = []
-    for at, spec in enumerate(specs):
-        shape = [length if size is None else size for size in spec.shape]
-        dtype = np.dtype(spec.dtype.as_numpy_dtype)
-        array = _example(shape, dtype, i, at)
-        made.append(array if shape else array[()])
-    return tuple(made)
-
-
-def _example(shape: list[int], dtype: np.dtype[Any], i: int, at: int) -> Array:
-    rng = np.random.default_rng([i, at])
-    scale = EXAMPLES[i]
-    if dtype.kind == "b":
-        return rng.random(shape) < (0.5 if i > 2 else scale)
-    if dtype.kind in "iu" and i > 6:
-        return rng.integers(max(np.iinfo(dtype).min, -300), min(np.iinfo(dtype).max, 300), shape, dtype, endpoint=True)
-    size = 3.0 if math.isnan(scale) else scale
-    made = np.asarray(np.full(shape, scale) if i < 3 else rng.normal(size=shape) * size)
-    if math.isnan(scale) and dtype.kind == "f" and made.size:
-        made.flat[0] = scale
-    return (np.abs(made) if dtype.kind == "u" else made).astype(dtype)
-
-
 # ---- TensorFlow's operations
+
+
+Python = Callable[[str], list[Any]]
+"""Calls the function itself on the tensors that are given, and remembers why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,14 +268,14 @@ class Native:
     constants: dict[int, Any]
     """What it captured, as it was when this was made."""
 
-    def __call__(self, *tensors: Any) -> list[Any]:
-        """Results, as tensors."""
+    def __call__(self, *tensors: Any, python: Python | None = None) -> list[Any]:
+        """Results, as tensors. `python`: what is asked on paths that have no operations."""
         kinds = self.proved.tree.kinds
         values: dict[int, Any] = dict(self.constants)
         values |= {i: of_input(x, kind.dtype) for i, (x, kind) in enumerate(zip(tensors, kinds, strict=True))}
-        return self._along(self.proved.path, values)
+        return self._along(self.proved.path, values, python)
 
-    def _along(self, path: Path, values: dict[int, Any]) -> list[Any]:
+    def _along(self, path: Path, values: dict[int, Any], python: Python | None) -> list[Any]:
         values = dict(values)
         for step in path.steps:
             values[step.out] = _made(step, [_read(ref, values) for ref in step.refs])
@@ -303,11 +285,24 @@ class Native:
         decision = operand(_read(path.ref, values), np.dtype(bool))
         if decision.ndim:
             raise NotNative("it decides by an array")
-        yes, no = (functools.partial(self._along, branch, values) for branch in path.branches)
+        yes, no = (functools.partial(self._aside, branch, values, python) for branch in path.branches)
         made: list[Any] = tf.cond(decision.x, yes, no)
         for x, spec in zip(made, self.proved.outputs, strict=True):
-            x.set_shape(spec.shape)
+            if python is None:
+                x.set_shape(spec.shape)
         return made
+
+    def _aside(self, path: Path, values: dict[int, Any], python: Python | None) -> list[Any]:
+        """One side of a decision, which may be Python's."""
+        if python is None:
+            return self._along(path, values, None)
+        try:
+            if not path.unknown:
+                return self._along(path, values, python)
+            reason = path.unknown
+        except NotNative as found:
+            reason = str(found)
+        return python(reason)
 
 
 def _result(value: Any, spec: Any) -> Any:
@@ -318,12 +313,12 @@ def _result(value: Any, spec: Any) -> Any:
     return x
 
 
-def native_of(proved: Proved, specs: Sequence[Any], stateful: bool) -> Native:
+def native_of(proved: Proved, specs: Sequence[Any], stateful: bool, partly: bool = False) -> Native:
     """A function in TensorFlow's operations, compared with the function itself."""
     made = Native(proved, _captured(proved, stateful))
     for length in TRIED if any(None in spec.shape.as_list() for spec in specs) else TRIED[:1]:
-        for i in _tries(specs):
-            _compare(made, examples(specs, length, i))
+        for i in tries(specs):
+            _compare(made, examples(specs, length, i), partly)
     return made
 
 
@@ -346,15 +341,23 @@ def _stays(value: Any) -> bool:
     return callable(value) or isinstance(value, types.ModuleType | type | np.dtype)
 
 
-def _compare(made: Native, row: tuple[Any, ...]) -> None:
+def _compare(made: Native, row: tuple[Any, ...], partly: bool) -> None:
     with np.errstate(all="ignore"):
         try:
             want = flatten(made.proved.func(*copied(row)))[1]
         except Exception as error:
+            if partly:
+                return  # as it will in the graph
             raise NotNative(f"it raises {type(error).__name__} for some arguments") from error
+    outputs = made.proved.outputs
+
+    def python(reason: str) -> list[Any]:
+        return [tf.constant(one, spec.dtype) for one, spec in zip(want, outputs, strict=True)]
+
     try:
         with tf.init_scope():
-            got = [result.numpy() for result in made(*(tf.constant(argument) for argument in row))]
+            tensors = [tf.constant(argument) for argument in row]
+            got = [result.numpy() for result in made(*tensors, python=python if partly else None)]
     except (TypeError, ValueError, tf.errors.OpError) as error:
         text = str(error).strip().split("\n")[0]
         raise NotNative(f"TensorFlow does not take it: {text[:160]}") from error
