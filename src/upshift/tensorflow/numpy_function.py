@@ -22,7 +22,8 @@ from ..columns.inputs import protected
 from ..gears.loop import writes_unseen
 from .bridge import Array, aligned, as_tensor
 from .mapping import as_written
-from .native import Known, Proved, Python, look_at
+from .native import Known, Python, look_at
+from .proof import Proved, Terms
 from .value import NotNative
 
 log = logging.getLogger("upshift")
@@ -169,7 +170,7 @@ def _in_graph(func: Any, inp: Sequence[Any], wanted: list[Any], stateful: bool, 
     known = look_at(func, specs, stateful)
     results, why = _by_operations(known, inp, wanted, name, None)
     if results is None:
-        partly = look_at(func, specs, stateful, partly=True)
+        partly = look_at(func, specs, stateful, Terms(partly=True))
         if partly.proved is not None:
             python = functools.partial(_aside, func, inp, partly.proved, stateful)
             results, _ = _by_operations(partly, inp, wanted, name, python)
