@@ -226,6 +226,26 @@ def test_changed_globals_closures_arrays_and_variables_are_seen(monkeypatch: Any
     np.testing.assert_allclose(many(fn).numpy(), want(), rtol=1e-5)
 
 
+def halved(x: Any) -> Any:
+    return x * HALF
+
+
+HALF = 0.5
+
+
+def test_what_helpers_capture_is_seen(monkeypatch: Any) -> None:
+    np.testing.assert_allclose(many(lambda x: halved(x) + 1).numpy(), XS.numpy() * 0.5 + 1, rtol=1e-6)
+
+    def fn(x: Any) -> Any:
+        return halved(x) + 1
+
+    np.testing.assert_allclose(many(fn).numpy(), XS.numpy() * 0.5 + 1, rtol=1e-6)
+    monkeypatch.setitem(globals(), "HALF", 0.25)
+    np.testing.assert_allclose(many(fn).numpy(), XS.numpy() * 0.25 + 1, rtol=1e-6)
+    monkeypatch.setattr(halved, "__code__", (lambda x: x - HALF).__code__)
+    np.testing.assert_allclose(many(fn).numpy(), XS.numpy() - 0.25 + 1, rtol=1e-6)
+
+
 def test_attributes_of_objects_are_seen() -> None:
     class Model:
         def __init__(self) -> None:

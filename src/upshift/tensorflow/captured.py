@@ -21,7 +21,7 @@ DEEPEST, MOST = 6, 2000
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic, np.dtype, tf.DType, enum.Enum, slice,
          range, tf.TensorShape)  # fmt: skip
 TENSORFLOWS = frozenset(("tensorflow", "keras", "tf_keras"))
-FOREIGN = sys.stdlib_module_names | {"numpy", "scipy", "upshift"} | TENSORFLOWS
+FOREIGN = sys.stdlib_module_names | {"numpy", "scipy", "skimage", "cv2", "sklearn", "upshift"} | TENSORFLOWS
 
 
 @dataclass

@@ -19,6 +19,7 @@ from .call import Call, is_flat
 from .captured import Portrait, portray
 from .glance import Glance, glance_of
 from .kinds import CONTROL
+from .reading import WHILE
 from .trace import Traced, trace_element
 from .ways import Way, build, build_plain
 
@@ -40,6 +41,8 @@ PER_RUN = 10.0
 """How many times longer an operation takes to trace than to run, once, eagerly."""
 SHORTEST = 200e-6
 """Seconds of a call below which no graph can be faster: starting one takes as long."""
+START = 100e-6
+"""Seconds that the loop takes besides its elements."""
 WORTHWHILE = 40e-6
 """Seconds of a call below which machine code is hardly faster."""
 WARM_RUNS, WARM_SECONDS = 24, 50e-3
@@ -81,7 +84,7 @@ class Known:
 
     def predict(self, n: int) -> tuple[str, float]:
         """The best way that is there, and its seconds; the loop's are unknown at first."""
-        best, least = "loop", n * self.rate if self.rate else float("inf")
+        best, least = "loop", START + n * self.rate if self.rate else float("inf")
         for name, way in self.ways.items():
             if not way.fits(n):
                 continue
@@ -108,8 +111,8 @@ class Known:
 
     def _pays(self, name: str, n: int, seconds: float) -> bool:
         cost = self._price(name)
-        if name == "numpy" and "python" in self.ways:
-            return False  # which does the same
+        if name == "numpy" and ("python" in self.ways or (self.ways and self._loops())):
+            return False  # which does the same; where the paths of numbers part in every turn, NumPy is slow
         if name in self.ways and self.ways[name].fits(n):
             return False
         if not any(way.fits(n) for way in self.ways.values()):
@@ -119,6 +122,9 @@ class Known:
         if seconds < SHORTEST or (name == "map" and seconds / n < 20e-6):
             return False
         return self.spent > PATIENCE[name] * cost
+
+    def _loops(self) -> bool:
+        return isinstance(self.traced, Traced) and not self.traced.kinds.isdisjoint(WHILE)
 
     def _price(self, name: str) -> float:
         """Seconds that making a way is expected to take."""

@@ -71,10 +71,11 @@ def at_a_glance(fn: Any, elems: Any) -> Any:
     if not tf.executing_eagerly() or tf.distribute.has_strategy():
         return MISS
     best, seconds = known.predict(shape[0])
-    if best == "loop" or known.next_for(shape[0], seconds) is not None:
+    if known.next_for(shape[0], seconds) is not None:
         return MISS
     known.calls += 1
-    return _by_way(known.ways[best], Call(fn, elems, (elems,), None, shape[0]), known)
+    call = Call(fn, elems, (elems,), None, shape[0])
+    return _finish_loop(call, known, []) if best == "loop" else _by_way(known.ways[best], call, known)
 
 
 def run_empty(call: Call) -> Any:
