@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 tf = pytest.importorskip("tensorflow")
@@ -52,3 +53,61 @@ def test_most_functions_have_a_way_without_graphs() -> None:
         except up.GearRefused:
             pass
     assert read >= 112
+
+
+# ---- random numbers
+
+IMAGES = tf.constant(np.random.default_rng(0).integers(0, 256, (40, 120, 128, 3)), tf.uint8)
+
+
+def flipped(pair):
+    image, label = pair
+    if tf.random.uniform(()) > 0.5:
+        return tf.reverse(image, [1]), 1 - label
+    return image, label
+
+
+def rolled(x):
+    return x * 0 + tf.cast(tf.random.uniform((), 1, 7, tf.int32), tf.float32)
+
+
+@pytest.mark.parametrize("way", ["numpy", "xla", "map"])
+def test_an_image_and_its_label_are_flipped_together(way: str) -> None:
+    images, labels = plan.run_in(way, make_call(flipped, (IMAGES, tf.zeros(40, tf.int32))))
+    want = tf.where(labels[:, None, None, None] == 1, tf.reverse(IMAGES, [2]), IMAGES)
+    assert np.array_equal(images, want) and 5 < labels.numpy().sum() < 35
+
+
+@pytest.mark.parametrize("way", ["numpy", "numba", "xla", "map"])
+def test_every_element_draws_its_own_number(way: str) -> None:
+    xs = tf.zeros(6000)
+    counts = np.bincount(plan.run_in(way, make_call(rolled, xs)).numpy().astype(int), minlength=7)
+    assert counts[0] == 0 and counts[1:].min() > 800 and len(counts) == 7
+    drawn = plan.run_in(way, make_call(lambda x: x - tf.random.uniform(()), xs)).numpy()
+    assert len(set(drawn.tolist())) > 5900 and abs(drawn.mean() + 0.5) < 0.05 and -1 < drawn.min() < drawn.max() <= 0
+    again = plan.run_in(way, make_call(lambda x: x - tf.random.uniform(()), xs)).numpy()
+    assert not np.array_equal(drawn, again)
+    if way != "xla":  # a normal number is a product and a sum
+        normal = plan.run_in(way, make_call(lambda x: x + tf.random.normal((), 3.0, 2.0), xs)).numpy()
+        assert abs(normal.mean() - 3) < 0.2 and abs(normal.std() - 2) < 0.2
+
+
+def test_draws_in_a_branch_are_the_loops() -> None:
+    def late(x):
+        return x + tf.random.uniform(()) if x > 0 else x
+
+    for way in ("numpy", "numba", "xla"):
+        with pytest.raises(up.GearRefused):
+            plan.run_in(way, make_call(late, tf.constant([-1.0, 1.0, 2.0])))
+
+
+def test_xla_compiles_for_a_few_lengths_alone() -> None:
+    call = make_call(tf.square, tf.range(5.0))
+    known = memory.fresh(call, with_operations=False)
+    known.trace(call)
+    for n in range(1, 12):
+        if "xla" in known.candidates:
+            way = known.make("xla", call)
+            assert way is not None
+            known.trust(way, n)
+    assert known.ways["xla"].lengths == {1, 2, 3, 4} and known.ways["xla"].fits(4) and not known.ways["xla"].fits(5)

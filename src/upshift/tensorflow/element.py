@@ -98,6 +98,9 @@ class Element:
     def __format__(self, spec: str) -> str:
         return format(self._number(), spec)
 
+    def __repr__(self) -> str:
+        raise NotNumbers("a tensor is written down")
+
     def _number(self) -> Any:
         if self.value.ndim:
             raise NotNumbers("an array is taken for a number")
@@ -133,10 +136,14 @@ class Element:
     # ---- arithmetic
 
     def _with(self, compute: Callable[[Any, Any], Any], other: Any, kinds: str) -> Element:
-        return self._made(compute(self.value, _beside(self.value.dtype, other, kinds)))
+        return self._computed(compute, self.value, _beside(self.value.dtype, other, kinds))
 
     def _behind(self, compute: Callable[[Any, Any], Any], other: Any, kinds: str) -> Element:
-        return self._made(compute(_beside(self.value.dtype, other, kinds), self.value))
+        return self._computed(compute, _beside(self.value.dtype, other, kinds), self.value)
+
+    def _computed(self, compute: Callable[..., Any], *operands: Any) -> Element:
+        with np.errstate(all="ignore"):  # TensorFlow never warns
+            return self._made(compute(*operands))
 
     def __add__(self, other: Any) -> Element:
         return self._with(operator.add, other, "iufc")
@@ -171,7 +178,7 @@ class Element:
     def __pow__(self, other: Any) -> Element:
         if self.value.dtype.kind != "f" or type(other) not in (int, float) or other not in (2, 3):
             raise NotNumbers("a power that TensorFlow computes in a way of its own")
-        return self._made(self.value * self.value if other == 2 else self.value * self.value * self.value)
+        return self * self if other == 2 else self * self * self
 
     def __and__(self, other: Any) -> Element:
         return self._with(operator.and_, other, "biu")
@@ -196,7 +203,7 @@ class Element:
     def _signed(self, compute: Callable[[Any], Any]) -> Element:
         if self.value.dtype.kind not in "if":
             raise NotNumbers("TensorFlow does not compute this with such numbers")
-        return self._made(compute(self.value))
+        return self._computed(compute, self.value)
 
     # ---- comparisons
 

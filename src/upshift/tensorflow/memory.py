@@ -107,6 +107,8 @@ class Known:
 
     def next_for(self, n: int, seconds: float) -> str | None:
         """What is worth making before a call that the best way would run in so many seconds."""
+        if seconds < WORTHWHILE and self.ways and any(way.fits(n) for way in self.ways.values()):
+            return None
         return next((name for name in self.candidates if self._pays(name, n, seconds)), None)
 
     def _pays(self, name: str, n: int, seconds: float) -> bool:

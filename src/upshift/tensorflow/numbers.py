@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +36,7 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     found, lifted, draws = read(traced, len(call.leaves)), traced.lifted, [*map(drawn_by, drawing(traced))]
     minds = bool(traced.kinds & (CUTS | MINDS_TINY))
     large = _bytes_of((*call.specs, *traced.out_specs)) >= LARGE
-    compute = _row_by_row(traced) if large else in_gears()
+    compute = _row_by_row(traced) if large else in_gears(warns=False)
 
     def run(call: Call) -> list[Any]:
         columns = [as_array(leaf) for leaf in call.leaves]
@@ -48,12 +49,12 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     return run
 
 
-def in_gears() -> Compute:
-    """By the plan of `up.map`."""
+def in_gears(warns: bool) -> Compute:
+    """By the plan of `up.map`. `warns`: as NumPy does; TensorFlow never does."""
     fresh = [True]
 
     def compute(function: Any, columns: list[Array]) -> list[Array]:
-        with np.errstate(all="ignore"):  # TensorFlow never warns
+        with contextlib.nullcontext() if warns else np.errstate(all="ignore"):
             made = _first(function, columns) if fresh else map_elements(function, *columns)
         fresh.clear()
         return list(made) if isinstance(made, tuple) else [made]

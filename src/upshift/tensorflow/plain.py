@@ -26,7 +26,7 @@ def over(call: Call) -> tuple[Callable[[Call], list[Any]], Any]:
     """A function of calls, and what results are nested like. `Unreadable`: elements or results are not numbers."""
     one = call.fn(call.row(0))
     wanted = _dtypes(one, call)
-    function, compute = of_numbers(call, one), in_gears()
+    function, compute = of_numbers(call, one), in_gears(warns=True)
 
     def run(call: Call) -> list[Any]:
         columns = [as_array(leaf) for leaf in call.leaves]
@@ -94,9 +94,7 @@ class Results:
 def of_numbers(call: Call, one: Any) -> Callable[..., Any]:
     """The function, of NumPy's numbers, giving a tuple of them; `NotNumbers` where they are not like this one."""
     fn, elems = call.fn, call.elems
-    classes = tuple(_class_of(leaf) for leaf in tf.nest.flatten(one))
-
-    settled = Results(classes)
+    settled = Results(tuple(_class_of(leaf) for leaf in tf.nest.flatten(one)))
     if elems is call.leaves[0]:
         return _with_plans_of_its_own(lambda x: settled(fn(Element.of(x))))
     if type(elems) not in (tuple, list, dict) or len(elems) != len(call.leaves):

@@ -18,7 +18,7 @@ from .kinds import CONTROL, EXACT, READS
 from .operations import Unreadable
 from .reading import WHILE
 from .replay import replay
-from .trace import Traced
+from .trace import Traced, is_free_draw
 
 PRODUCTS, SUMS = frozenset(("Mul", "Square")), frozenset(("Add", "AddV2", "Sub", "AddN"))
 DIVISIONS = frozenset(("Div", "FloorDiv", "FloorMod", "Mod", "RealDiv", "DivNoNan"))
@@ -50,6 +50,8 @@ def _check(traced: Traced) -> None:
     odd = odd or next((node.op for node in traced.nodes if _means_otherwise(node)), "")
     if odd:
         raise Unreadable(f"of {odd} it is not known that XLA gives the same")
+    if sum(map(is_free_draw, traced.nodes)) > len(drawing(traced)):
+        raise Unreadable("it draws random numbers in a branch or a loop")
     if any(map(_fuses, _bodies(traced))):
         raise Unreadable("XLA would round a product and the sum of it only once")
 
