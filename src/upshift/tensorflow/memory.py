@@ -46,7 +46,7 @@ START = 100e-6
 WORTHWHILE = 40e-6
 """Seconds of a call below which machine code is hardly faster."""
 WARM_RUNS, WARM_SECONDS = 24, 50e-3
-PATIENCE = {"xla": 3.0, "numpy": 20.0, "vectorized": 20.0, "map": 20.0}
+PATIENCE = {"xla": 3.0, "numpy": 3.0, "vectorized": 20.0, "map": 20.0}
 """How many times its price a way must have been missed before another fast one is given up for it."""
 MOST_LENGTHS = 4
 """For which XLA compiles a function: each takes as long as the first."""
@@ -113,8 +113,8 @@ class Known:
 
     def _pays(self, name: str, n: int, seconds: float) -> bool:
         cost = self._price(name)
-        if name == "numpy" and ("python" in self.ways or (self.ways and self._loops())):
-            return False  # which does the same; where the paths of numbers part in every turn, NumPy is slow
+        if name == "numpy" and self.ways and self._loops():
+            return False  # where the paths of numbers part in every turn, NumPy is slow
         if name in self.ways and self.ways[name].fits(n):
             return False
         if not any(way.fits(n) for way in self.ways.values()):

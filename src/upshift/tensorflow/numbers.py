@@ -27,6 +27,8 @@ LARGE = 1 << 16
 """Bytes of an element and its result from which on the way through Python costs less than copies do."""
 Compute = Callable[[Any, list[Array]], list[Array]]
 """A function of one element's numbers, and columns of them; columns of its results."""
+BLOCK = 1 << 16
+"""Numbers that are looked at together."""
 MOST_TINY = 1000
 """Elements with subnormal numbers that are run by the function itself."""
 
@@ -111,6 +113,15 @@ def patch(call: Call, columns: list[Array], outs: list[Array]) -> None:
 
 
 def _subnormal(column: Array) -> Any:
+    """The rows with subnormal numbers in them, some at a time: what is compared stays in the caches."""
+    step = max(1, BLOCK // max(1, column[:1].size))
+    if len(column) <= step:
+        return _subnormal_in(column)
+    return np.concatenate([low + np.asarray(_subnormal_in(column[low : low + step]), int)
+                           for low in range(0, len(column), step)])  # fmt: skip
+
+
+def _subnormal_in(column: Array) -> Any:
     bits = column.view(f"u{column.itemsize}") & np.array((1 << (8 * column.itemsize - 1)) - 1, f"u{column.itemsize}")
     least = np.array(np.finfo(column.dtype).smallest_normal).view(bits.dtype)
     found = bits - 1 < least - 1  # zero wraps around to the largest

@@ -24,6 +24,8 @@ READERS: dict[str, Any] = {"numpy": numbers, "numba": machine, "xla": xla}
 """What runs the graph of one element otherwise than by TensorFlow's own maps."""
 COMPARED_SECONDS = 10e-9
 """What it costs to compare one number of a result."""
+MOST_LOOKED_AT = 1 << 20
+"""Numbers of a column among which the smallest and the largest are sought."""
 CHECKED_SECONDS = 10e-3
 """What a comparison with the loop may cost, roughly."""
 
@@ -161,5 +163,5 @@ def positions(call: Call, most: int) -> list[int]:
     """Elements worth a look."""
     n = call.n or 0
     columns = [as_array(leaf) for leaf in call.leaves if isinstance(leaf, tf.Tensor)]
-    numbers = [column for column in columns if column.dtype.kind in "iufb" and isinstance(column, np.ndarray)]
+    numbers = [column for column in columns if column.dtype.kind in "iufb" and column.size <= MOST_LOOKED_AT]
     return sample(Lanes(LEAF, tuple(numbers), ()), n, most)[:most]
