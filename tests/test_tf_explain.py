@@ -46,6 +46,14 @@ def test_explain_runs_nothing_that_acts() -> None:
     assert "captured" in told.refusals["map"].reason
 
 
+def test_explain_tells_of_functions_without_a_graph() -> None:
+    told = ut.explain(lambda x: np.sin(x.numpy()) * 2, XS)
+    assert told.gear == "python" and set(told.seconds) == {"loop", "python"}
+    assert "numpy" in told.refusals["map"].reason
+    told = ut.explain(lambda x: tf.sin(x).numpy() * 2, XS)
+    assert told.gear == "loop" and "more of TensorFlow" in told.refusals["python"].reason
+
+
 def test_explain_counts_graphs_with_their_reasons() -> None:
     def mapped(scale: float) -> Any:
         def fn(x: Any) -> Any:

@@ -105,7 +105,13 @@ def made_in(name: str, call: Call, known: Known) -> Way:
         known.trace(call)
     way = known.make(name, call) if name in known.candidates else None
     if way is None or _try(way, call, known) is None:
-        raise GearRefused(Refusal(name, known.refusals.get(name, "elements or results are ragged or sparse")))
+        ragged = "elements or results are ragged or sparse"
+        more = (
+            "it uses more of TensorFlow than its element"
+            if name == "python" and known.candidates != ["map"]
+            else ragged
+        )
+        raise GearRefused(Refusal(name, known.refusals.get(name, more)))
     return way
 
 
