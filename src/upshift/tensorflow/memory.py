@@ -148,6 +148,8 @@ class Known:
     def make(self, name: str, call: Call) -> Way | None:
         """A way, made; None where it is refused."""
         began = time.perf_counter()
+        if name not in self.candidates:
+            return None  # another thread was faster
         self.candidates.remove(name)
         if name in self.ways:
             return self.ways[name]  # for another number of elements

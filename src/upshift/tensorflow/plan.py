@@ -105,13 +105,9 @@ def made_in(name: str, call: Call, known: Known) -> Way:
         known.trace(call)
     way = known.make(name, call) if name in known.candidates else None
     if way is None or _try(way, call, known) is None:
-        ragged = "elements or results are ragged or sparse"
-        more = (
-            "it uses more of TensorFlow than its element"
-            if name == "python" and known.candidates != ["map"]
-            else ragged
-        )
-        raise GearRefused(Refusal(name, known.refusals.get(name, more)))
+        dense = call.is_dense and results.is_dense(call.signature)
+        other = "it uses more of TensorFlow than its element" if dense else "elements or results are ragged or sparse"
+        raise GearRefused(Refusal(name, known.refusals.get(name, other)))
     return way
 
 
