@@ -103,7 +103,10 @@ def _first(function: Any, columns: list[Array]) -> Any:
 
 def patch(call: Call, columns: list[Array], outs: list[Array]) -> None:
     """TensorFlow takes subnormal numbers for zero, NumPy does not: where that shows, these elements are run again."""
-    rows = np.unique(np.concatenate([_subnormal(column) for column in columns if column.dtype.kind == "f"] or [[]]))
+    found = [_subnormal(column) for column in columns if column.dtype.kind == "f"]
+    if not any(map(len, found)):
+        return
+    rows = np.unique(np.concatenate(found))
     if len(rows) > MOST_TINY:
         raise ArithmeticError("too many subnormal numbers")
     for i in rows.astype(int).tolist():
