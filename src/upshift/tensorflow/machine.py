@@ -20,7 +20,7 @@ from .bridge import adopt, aligned, as_array
 from .call import Call
 from .draws import drawing, drawn_by, names_of
 from .kinds import CONTROL, CUTS
-from .numbers import MINDS_TINY, patch
+from .numbers import MINDS_TINY, mend, tiny_rows
 from .operations import ELEMENTWISE, Step, Unreadable
 from .reading import WHILE, Reader, captured_by
 from .trace import Traced
@@ -120,7 +120,7 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
         if said & BAD:
             raise ArithmeticError("an element for which C and TensorFlow may differ")
         if said & TINY:
-            patch(call, columns, outs)
+            mend(call, tiny_rows(columns), outs)
         return [adopt(out) for out in outs]
 
     return run

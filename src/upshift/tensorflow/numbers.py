@@ -25,8 +25,8 @@ MINDS_TINY = frozenset("DivNoNan RealDiv Reciprocal Sqrt Rsqrt Log Pow Atan2".sp
 MANY = 256
 LARGE = 1 << 16
 """Bytes of an element and its result from which on the way through Python costs less than copies do."""
-Compute = Callable[[Any, list[Array]], list[Array]]
-"""A function of one element's numbers, and columns of them; columns of its results."""
+Compute = Callable[[Any, list[Array]], tuple[list[Array], list[int] | None]]
+"""A function of one element's numbers, and columns of them; columns of its results, and rows with subnormal numbers."""
 BLOCK = 1 << 16
 """Numbers that are looked at together."""
 MOST_TINY = 1000
@@ -38,14 +38,14 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     found, lifted, draws = read(traced, len(call.leaves)), traced.lifted, [*map(drawn_by, drawing(traced))]
     minds = bool(traced.kinds & (CUTS | MINDS_TINY))
     large = _bytes_of((*call.specs, *traced.out_specs)) >= LARGE
-    compute = _row_by_row(traced) if large else in_gears(warns=False)
+    compute = _row_by_row(traced, minds) if large else in_gears(warns=False)
 
     def run(call: Call) -> list[Any]:
         columns = [as_array(leaf) for leaf in call.leaves]
         drawn = [draw(len(columns[0])) for draw in draws]
-        outs = compute(found.function(lifted.values(call.fn)), columns + drawn)
+        outs, tiny = compute(found.function(lifted.values(call.fn)), columns + drawn)
         if minds:
-            patch(call, columns, outs)
+            mend(call, tiny_rows(columns) if tiny is None else tiny, outs)
         return [adopt(out) if large else as_tensor(out) for out in outs]
 
     return run
@@ -55,22 +55,24 @@ def in_gears(warns: bool) -> Compute:
     """By the plan of `up.map`. `warns`: as NumPy does; TensorFlow never does."""
     fresh = [True]
 
-    def compute(function: Any, columns: list[Array]) -> list[Array]:
+    def compute(function: Any, columns: list[Array]) -> tuple[list[Array], None]:
         with contextlib.nullcontext() if warns else np.errstate(all="ignore"):
             made = _first(function, columns) if fresh else map_elements(function, *columns)
         fresh.clear()
-        return list(made) if isinstance(made, tuple) else [made]
+        return list(made) if isinstance(made, tuple) else [made], None
 
     return compute
 
 
-def _row_by_row(traced: Traced) -> Compute:
+def _row_by_row(traced: Traced, minds: bool) -> Compute:
     """One element after the other, on threads: where these are large, a batch would only leave the caches."""
     specs = traced.out_specs
     several = len(specs) > 1
 
-    def compute(function: Any, columns: list[Array]) -> list[Array]:
+    def compute(function: Any, columns: list[Array]) -> tuple[list[Array], list[int]]:
         n, threads = len(columns[0]), settings().num_threads
+        floats = [column for column in columns if column.dtype.kind == "f"] if minds else []
+        tiny: list[int] = []
         rooms = [aligned((n, *spec.shape), spec.dtype.as_numpy_dtype) for spec in specs]
 
         def work(part: slice) -> None:
@@ -79,9 +81,11 @@ def _row_by_row(traced: Traced) -> Compute:
                     made = function(*[column[i] for column in columns])
                     for room, leaf in zip(rooms, made if several else (made,), strict=True):
                         place(np.asarray(leaf), room[i : i + 1].reshape(room.shape[1:]))
+                    if any(len(_subnormal(column[i : i + 1])) for column in floats):
+                        tiny.append(i)
 
         side_by_side(work, chunks_of(0, n, max(1, n // (4 * threads))), threads)
-        return rooms
+        return rooms, tiny
 
     return compute
 
@@ -101,15 +105,20 @@ def _first(function: Any, columns: list[Array]) -> Any:
         return map_elements(function, *columns)
 
 
-def patch(call: Call, columns: list[Array], outs: list[Array]) -> None:
-    """TensorFlow takes subnormal numbers for zero, NumPy does not: where that shows, these elements are run again."""
+def tiny_rows(columns: list[Array]) -> list[int]:
+    """Elements with subnormal numbers in them."""
     found = [_subnormal(column) for column in columns if column.dtype.kind == "f"]
     if not any(map(len, found)):
-        return
-    rows = np.unique(np.concatenate(found))
+        return []
+    rows: list[int] = np.unique(np.concatenate(found)).astype(int).tolist()
+    return rows
+
+
+def mend(call: Call, rows: list[int], outs: list[Array]) -> None:
+    """TensorFlow takes subnormal numbers for zero, NumPy does not: where that shows, these elements are run again."""
     if len(rows) > MOST_TINY:
         raise ArithmeticError("too many subnormal numbers")
-    for i in rows.astype(int).tolist():
+    for i in rows:
         result = call.fn(call.row(i))
         for out, leaf in zip(outs, tf.nest.flatten(result), strict=True):
             out[i] = leaf

@@ -16,7 +16,7 @@ from . import results
 from .bridge import Array, as_array, as_tensor
 from .call import Call
 from .element import Element, NotNumbers
-from .numbers import in_gears, patch
+from .numbers import in_gears, mend, tiny_rows
 from .operations import DTYPES, Unreadable
 
 PYTHON = (bool, int, float)
@@ -30,8 +30,8 @@ def over(call: Call) -> tuple[Callable[[Call], list[Any]], Any]:
 
     def run(call: Call) -> list[Any]:
         columns = [as_array(leaf) for leaf in call.leaves]
-        outs = [_column(*pair) for pair in zip(compute(function, columns), wanted, strict=True)]
-        patch(call, columns, outs)
+        outs = [_column(*pair) for pair in zip(compute(function, columns)[0], wanted, strict=True)]
+        mend(call, tiny_rows(columns), outs)
         return [as_tensor(out) for out in outs]
 
     return run, one if call.signature is None else call.signature
