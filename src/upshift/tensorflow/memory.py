@@ -67,7 +67,7 @@ class Known:
     warm: dict[str, tuple[int, float]] = field(default_factory=dict)
     """For every way, how many of its first calls were not timed, and their seconds."""
     spent: float = 0.0
-    """Seconds since something was last made."""
+    """Seconds of all calls, less those for which something was made."""
     calls: int = 0
     why: str = "first"
     """Why there is no graph yet that could be used."""
@@ -169,7 +169,7 @@ class Known:
 
     def _made(self, name: str, made: Way | str, began: float) -> Way | None:
         self.made_in[name] = time.perf_counter() - began
-        self.spent = 0.0
+        self.spent = max(0.0, self.spent - self.made_in[name])
         if isinstance(made, str):
             self.refusals[name] = made
             return None
