@@ -3,6 +3,7 @@
 python -m benchmarks.tensorflow [--quick] [--cases NAME ...] [--json FILE]
 
 All contenders of a row are timed in turns in one run; a time is the fastest call. First calls include what is made.
+Images are 256x256x3; where there are 1,000 of them, 128x128x3, so that all that is alive at a time stays in memory.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np
 import tensorflow as tf
+from skimage.transform import rotate
 
 import upshift.tensorflow as ut
 from upshift.tensorflow import memory
@@ -33,8 +35,9 @@ from .readme import show_figure
 from .tables import show_machine, show_size, show_time
 
 OURS, LOOP, EAGER = "ut.map_fn", "loop of eager calls", "tf.map_fn eager"
-NUMBERS, IMAGES = (1, 10, 100, 1_000, 10_000, 100_000), (1, 10, 100)
-QUICK_NUMBERS, QUICK_IMAGES = (1, 100, 10_000), (1, 10)
+NUMBERS, IMAGES = (1, 10, 100, 1_000, 10_000, 100_000), (1, 10, 100, 1_000)
+FEW, SMALL = (1, 10, 50), (1, 10, 100, 1_000, 10_000)
+"""Of images that take long, and of small ones."""
 LIMIT = 0.5
 """Seconds of the longest call that is waited for; longer ones are estimated from fewer elements, or left out."""
 
@@ -49,9 +52,11 @@ class Case:
     fn: Callable[[Any], Any]
     direct: Callable[[Any], Any] | None
     data: Callable[[int], Any]
-    images: bool = False
+    sizes: tuple[int, ...] = NUMBERS
     random: bool = False
     autograph: bool = False
+    numpy: Callable[[Any], Any] | None = None
+    """The same of an array, where it is no function of tensors that a graph could hold."""
 
 
 def square(x: Any) -> Any:
@@ -107,16 +112,56 @@ def flip_batch(pair: Any) -> Any:
     return flipped, tf.where(draw, 1 - labels, labels)
 
 
+def numpy_sines(x: Any) -> Any:
+    return np.sin(x) + np.cos(x) * np.exp(-x)
+
+
+def on_numpy_sines(x: Any) -> Any:
+    return numpy_sines(x.numpy())
+
+
+def numpy_sines_of_batch(xs: Any) -> Any:
+    return tf.numpy_function(numpy_sines, [xs], tf.float32)
+
+
+def checkered(image: Any) -> Any:
+    out = image.copy()
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            out[i, j] = image[i, j] * 2 if (i + j) % 2 else image[i, j] + 1
+    return out
+
+
+def on_checkered(x: Any) -> Any:
+    return checkered(x.numpy())
+
+
+def turned(image: Any) -> Any:
+    return rotate(image, 30.0)
+
+
+def on_turned(x: Any) -> Any:
+    return turned(x.numpy())
+
+
 def numbers(n: int) -> Any:
     return tf.constant(np.random.default_rng(7).uniform(0, 2, n), tf.float32)
 
 
+def side(n: int) -> int:
+    return 256 if n < 1_000 else 128
+
+
 def pictures(n: int) -> Any:
-    return tf.constant(np.random.default_rng(7).uniform(0, 1, (n, 256, 256, 3)), tf.float32)
+    return tf.constant(np.random.default_rng(7).random((n, side(n), side(n), 3), np.float32))
 
 
 def pictures_of_bytes(n: int) -> Any:
-    return tf.constant(np.random.default_rng(7).integers(0, 256, (n, 256, 256, 3)), tf.uint8)
+    return tf.constant(np.random.default_rng(7).integers(0, 256, (n, side(n), side(n), 3), np.uint8))
+
+
+def small_pictures(n: int) -> Any:
+    return tf.constant(np.random.default_rng(7).random((n, 24, 24), np.float32))
 
 
 def labelled(n: int) -> Any:
@@ -130,9 +175,12 @@ CASES = (
     Case("100 steps", hundred_steps, hundred_steps, numbers, autograph=True),
     Case("add one", add_one, add_one, numbers),
     Case("conditional accumulation", accumulate, None, numbers, autograph=True),
-    Case("sqrt of images", root, root, pictures, images=True),
-    Case("cast, sqrt, cast", root_of_bytes, root_of_bytes, pictures_of_bytes, images=True),
-    Case("random flip", flip, flip_batch, labelled, images=True, random=True, autograph=True),
+    Case("sqrt of images", root, root, pictures, IMAGES),
+    Case("cast, sqrt, cast", root_of_bytes, root_of_bytes, pictures_of_bytes, IMAGES),
+    Case("random flip", flip, flip_batch, labelled, IMAGES, random=True, autograph=True),
+    Case("NumPy's sines", on_numpy_sines, numpy_sines_of_batch, numbers, numpy=numpy_sines),
+    Case("writes by pixel 24x24", on_checkered, None, small_pictures, SMALL, numpy=checkered),
+    Case("rotation by skimage", on_turned, None, pictures, FEW, numpy=turned),
 )
 
 
@@ -143,7 +191,7 @@ def by_loop(case: Case) -> Mapper:
     def run(elems: Any) -> Any:
         columns = [tf.unstack(leaf) for leaf in tf.nest.flatten(elems)]
         rows = [case.fn(row[0] if len(row) == 1 else row) for row in zip(*columns, strict=True)]
-        return tf.nest.map_structure(lambda *leaves: tf.stack(leaves), *rows)
+        return tf.nest.map_structure(lambda *leaves: tf.stack([*map(tf.convert_to_tensor, leaves)]), *rows)
 
     return run
 
@@ -163,6 +211,16 @@ def by_vectorized_map(case: Case) -> Callable[[Any], Any]:
     return lambda elems: tf.vectorized_map(fn, elems, warn=False)
 
 
+def by_numpy_function(case: Case) -> Callable[[Any], Any]:
+    assert case.numpy is not None
+    called = case.numpy
+
+    def one(x: Any) -> Any:
+        return tf.ensure_shape(tf.numpy_function(called, [x], x.dtype), x.shape)
+
+    return lambda elems: tf.map_fn(one, elems)
+
+
 def by_ours(case: Case) -> Mapper:
     memory.MEMORY.kinds.clear()
     memory.MEMORY.glances.clear()
@@ -175,6 +233,13 @@ def contenders(case: Case) -> dict[str, Callable[[], Mapper]]:
         OURS: lambda: by_ours(case),
         LOOP: lambda: by_loop(case),
         EAGER: lambda: lambda elems: tf.map_fn(case.fn, elems),
+    }
+    if case.numpy is not None:
+        found["tf.map_fn numpy_function"] = lambda: in_graph(by_numpy_function(case), False)
+        if case.direct is not None:
+            found["direct numpy_function"] = lambda: in_graph(case.direct, False)
+        return found
+    found |= {
         "tf.map_fn graph": lambda: in_graph(by_map_fn(case), False),
         "tf.map_fn XLA": lambda: in_graph(by_map_fn(case), True),
         "tf.vectorized_map graph": lambda: in_graph(by_vectorized_map(case), False),
@@ -336,9 +401,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for case in CASES:
         if options.cases and case.name not in options.cases:
             continue
-        quick = QUICK_IMAGES if case.images else QUICK_NUMBERS
-        full = IMAGES if case.images else NUMBERS
-        measured = measure(case, quick if options.quick else full, 0.6 if options.quick else 1.5)
+        sizes = case.sizes[:-1:2] if options.quick else case.sizes
+        measured = measure(case, sizes, 0.6 if options.quick else 1.5)
         print(table(measured), flush=True)
         rows += measured
     print(*(show_figure(figure) for figure in figures(rows)), sep="\n")

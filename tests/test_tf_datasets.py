@@ -534,3 +534,67 @@ def test_large_views_are_copied_as_they_are(channels: int) -> None:
     made = list(ut.map_dataset(slices(images), flip).as_numpy_iterator())
     generator.bit_generator.state = np.random.default_rng(7).bit_generator.state
     assert all(np.array_equal(flip(x), y) for x, y in zip(images, made, strict=True))
+
+
+# ---- random numbers and TensorFlow's own operations
+
+PICTURES = np.random.default_rng(5).integers(0, 256, (150, 96, 128, 3)).astype(np.uint8)
+MASKS = PICTURES[..., 0] > 99
+
+
+def flipped(image, mask):
+    if np.random.rand() < 0.5:
+        return image[:, ::-1], mask[:, ::-1]
+    return image, mask
+
+
+def brightened(image, mask):
+    gain, shift = np.random.uniform(0.5, 1.0, 2)
+    return image * np.float32(gain) + np.float32(shift), mask
+
+
+def drawn_late(image, mask):
+    if image[0, 0, 0] > 100:
+        return image + np.uint8(255 * np.random.rand()), mask
+    return image, mask
+
+
+@pytest.mark.parametrize("f", [flipped, brightened, drawn_late])
+@pytest.mark.parametrize("options", [{}, {"batch_size": 16}, {"num_parallel_calls": None}])
+@pytest.mark.parametrize("known", [True, False])
+def test_large_elements_draw_the_loops_numbers(f: Any, options: dict[str, Any], known: bool) -> None:
+    """Known or not how many elements there are: two rounds draw as two loops do, and leave the generator there."""
+    elements = tf.data.Dataset.from_tensor_slices((PICTURES, MASKS))
+    ds = ut.map_dataset(elements if known else elements.filter(lambda image, mask: True), f, **options)
+    np.random.seed(3)
+    made = [leaf for _ in range(2) for leaf in (ds.unbatch() if "batch_size" in options else ds).as_numpy_iterator()]
+    left = np.random.rand()
+    np.random.seed(3)
+    want = [f(*element) for _ in range(2) for element in zip(PICTURES, MASKS)]
+    assert left == np.random.rand() and len(made) == len(want)
+    for mine, theirs in zip(made, want):
+        for a, b in zip(mine, theirs):
+            assert a.dtype == b.dtype
+            np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_draws_go_on_for_ever_with_their_elements() -> None:
+    ds = ut.map_dataset(tf.data.Dataset.from_tensor_slices((PICTURES, MASKS)).repeat(), flipped)
+    np.random.seed(3)
+    made = list(ds.take(200).as_numpy_iterator())
+    np.random.seed(3)
+    want = [flipped(PICTURES[i % 150], MASKS[i % 150]) for i in range(200)]
+    assert all(np.array_equal(a[0], b[0]) for a, b in zip(made, want))
+
+
+def test_large_random_elements_need_python_for_the_numbers_alone() -> None:
+    calls = []
+
+    def noted(image, mask):
+        calls.append(1)
+        return flipped(image, mask)
+
+    ds = tf.data.Dataset.from_tensor_slices((PICTURES, MASKS))
+    assert "ZipDataset" in str(ut.map_dataset(ds, flipped)._inputs()[0].__class__.__name__)
+    list(ut.map_dataset(ds, noted))
+    assert len(calls) >= len(PICTURES)  # a function that acts is called

@@ -23,7 +23,7 @@ def many(fn: Any, xs: Any = XS) -> Any:
 
 def test_explain_tells_ways_and_times() -> None:
     told = ut.explain(lambda x: tf.sin(x) * x, XS)
-    assert told.gear in told.seconds and set(told.seconds) == {"loop", "numpy", "numba", "vectorized", "map"}
+    assert told.gear in told.seconds and set(told.seconds) == {"loop", "numpy", "numba", "xla", "vectorized", "map"}
     assert "float32[]" in str(told) and "600 elements" in str(told)
     assert any("devices: " in note for note in told.notes)
 
@@ -46,10 +46,18 @@ def test_explain_runs_nothing_that_acts() -> None:
     assert "captured" in told.refusals["map"].reason
 
 
+def test_explain_tells_of_functions_without_a_graph() -> None:
+    told = ut.explain(lambda x: np.sin(x.numpy()) * 2, XS)
+    assert told.gear == "python" and set(told.seconds) == {"loop", "python"}
+    assert "numpy" in told.refusals["map"].reason
+    told = ut.explain(lambda x: tf.sin(x).numpy() * 2, XS)
+    assert told.gear == "loop" and "more of TensorFlow" in told.refusals["python"].reason
+
+
 def test_explain_counts_graphs_with_their_reasons() -> None:
     def mapped(scale: float) -> Any:
         def fn(x: Any) -> Any:
-            return x * scale
+            return tf.sin(x) * scale
 
         many(fn)
         return fn

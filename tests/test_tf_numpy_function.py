@@ -412,6 +412,60 @@ def test_reasons(func: Any, reason: str) -> None:
         ut.native_form(func, tf.TensorSpec([None, 4]))
 
 
+# ---- paths that are Python's
+
+
+def refuses_nan(x):
+    if np.isnan(x).any():
+        raise ValueError("not a number")
+    return x * 2
+
+
+def sorts_large(x):
+    if x.max() > 1e6:
+        return np.sort(x, axis=0)
+    return x + 1
+
+
+def cuts_large(x):
+    return x[:1] if x.max() > 1e6 else x
+
+
+def counts(x):
+    return np.full(3, int(x[0, 0]), np.float32) if x[0, 0] > 50 else np.zeros(3, np.float32)
+
+
+@pytest.mark.parametrize("func", [refuses_nan, sorts_large, cuts_large, counts, lambda x: -x if x.max() > 1e6 else x])
+def test_python_is_called_on_other_paths_alone(func: Any) -> None:
+    made = graph(func, tf.float32, [X], True)
+    calls = []
+    watched = graph(lambda x: calls.append(1) or func(x), tf.float32, [X], True)
+    assert "PyFunc" in ops_of(made) and {"If", "StatelessIf"} & set(ops_of(made))
+    for x in (X, np.abs(X) + 60, X * 1e7):
+        np.testing.assert_allclose(made(x), func(x), rtol=1e-6)
+        np.testing.assert_allclose(watched(x), func(x), rtol=1e-6)
+    assert len(calls) == 3  # a function that acts is Python's wholly
+
+
+def test_errors_on_other_paths_are_the_functions_own() -> None:
+    made = graph(refuses_nan, tf.float32, [X], True)
+    np.testing.assert_allclose(made(X), X * 2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not a number"):
+        made(np.where(X > 0, np.float32(np.nan), X))
+
+
+def test_no_gradient_is_made_up_on_other_paths() -> None:
+    @tf.function
+    def slope(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(ut.numpy_function(sorts_large, [x], tf.float32))
+        return tape.gradient(y, x)
+
+    with pytest.raises(ut.NotNative, match="no gradient"):
+        slope(tf.constant(X))
+
+
 def test_python_is_called_where_upshift_is_switched_off() -> None:
     with up.config(disable=True):
         made = graph(softmax, tf.float32, [X], True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -110,6 +111,23 @@ def test_no_elements() -> None:
     assert ut.map_fn(lambda v: v, none, fn_output_signature=tf.float32).shape[0] == 0
     assert tf.function(lambda a: ut.map_fn(lambda v: tf.sin(v[0]), a))(none).shape == (0,)
     assert tf.function(lambda a: ut.map_fn(lambda v: tf.sin(v[0]), a), jit_compile=True)(none).shape == (0,)
+
+
+def test_numpy_warns_as_in_the_loop_and_tensors_never() -> None:
+    for _ in range(4):
+        with pytest.warns(RuntimeWarning, match="invalid value encountered in log"):
+            made = ut.map_fn(lambda x: np.log(x), XS)
+    assert np.isnan(made.numpy()[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(4):
+            made = ut.map_fn(lambda x: (1.0 / (x - x)).numpy() if x > 0 else x.numpy(), XS)
+    assert np.isinf(made.numpy()[-1])
+
+
+def test_the_text_of_a_tensor_is_its_own() -> None:
+    made = many(lambda x: len(str(x)))
+    assert made.numpy().tolist() == [len(str(x)) for x in XS]
 
 
 # ---- functions that act
@@ -224,6 +242,26 @@ def test_changed_globals_closures_arrays_and_variables_are_seen(monkeypatch: Any
     np.testing.assert_allclose(many(fn).numpy(), want(), rtol=1e-5)
     monkeypatch.setitem(globals(), "THRESHOLD", 100.0)
     np.testing.assert_allclose(many(fn).numpy(), want(), rtol=1e-5)
+
+
+def halved(x: Any) -> Any:
+    return x * HALF
+
+
+HALF = 0.5
+
+
+def test_what_helpers_capture_is_seen(monkeypatch: Any) -> None:
+    np.testing.assert_allclose(many(lambda x: halved(x) + 1).numpy(), XS.numpy() * 0.5 + 1, rtol=1e-6)
+
+    def fn(x: Any) -> Any:
+        return halved(x) + 1
+
+    np.testing.assert_allclose(many(fn).numpy(), XS.numpy() * 0.5 + 1, rtol=1e-6)
+    monkeypatch.setitem(globals(), "HALF", 0.25)
+    np.testing.assert_allclose(many(fn).numpy(), XS.numpy() * 0.25 + 1, rtol=1e-6)
+    monkeypatch.setattr(halved, "__code__", (lambda x: x - HALF).__code__)
+    np.testing.assert_allclose(many(fn).numpy(), XS.numpy() - 0.25 + 1, rtol=1e-6)
 
 
 def test_attributes_of_objects_are_seen() -> None:

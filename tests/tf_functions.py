@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +24,8 @@ class Row:
     graph: bool = True
     xla: bool = True
     grads: bool = False
+    numbers: bool = False
+    """Whether NumPy and Python do all of it, so that no graph is needed."""
 
 
 ROWS: list[Row] = []
@@ -312,12 +316,71 @@ row(lambda x: (x, 1.5), FLOATS)
 
 # ---- NumPy, Python's numbers: no graph can hold these
 
-row(lambda x: np.sin(x) * 2.5, INTS, graph=False)
-row(lambda x: x.numpy() * 2, FLOATS, graph=False)
-row(lambda x: float(x) ** 2, FLOATS, graph=False)
-row(lambda x: np.sort(x.numpy()), VECTORS, graph=False)
+
+def plain(fn: Any, elems: Any, **keywords: Any) -> Any:
+    return row(fn, elems, graph=False, numbers=True, **keywords)
+
+
+plain(lambda x: np.sin(x) * 2.5, INTS)
+plain(lambda x: x.numpy() * 2, FLOATS)
+plain(lambda x: float(x) ** 2, FLOATS)
+plain(lambda x: np.sort(x.numpy()), VECTORS)
+plain(lambda x: math.sin(x) + math.sqrt(abs(float(x))), FLOATS)
+plain(lambda x: int(x) * 3, FLOATS * 10)
+plain(lambda x: np.sum(x) * x[0], VECTORS)
+plain(lambda x: TABLE[:2] * x, FLOATS)
+plain(lambda x: x.numpy() * SCALE + TABLE[3], FLOATS)
+plain(lambda x: np.asarray(x)[::-1], VECTORS)
+plain(lambda x: np.stack([x, x * 2]), FLOATS)
+plain(lambda x: np.where(x > 0, x, 0), VECTORS)
+plain(lambda x: np.zeros(x.shape[0]) + x.numpy(), VECTORS)
+plain(lambda x: np.mean(x) > 0, VECTORS)
+plain(lambda x: max(float(a) for a in x), VECTORS)
+plain(lambda x: x.numpy() if x.shape == [6] else -x.numpy(), VECTORS)
+plain(lambda im: np.sqrt(im.numpy().astype(np.float32)).astype(np.uint8), BYTES)
+plain(lambda t: (t[0].numpy() + t[1].numpy(), np.maximum(*t)), PAIR)
+plain(lambda r: {"sum": np.sum(r["x"]), "label": int(r["label"])}, RECORD)
+plain(lambda x: (np.int32(x) / 4, np.hypot(x, 3)), INTS)
+plain(lambda x: bool(x > 0 and x < 1), FLOATS)
+plain(lambda z: np.abs(z) + z.numpy().real, COMPLEX)
+
+
+@functools.partial(plain, elems=VECTORS)
+def written(x):
+    y = x.numpy()
+    y[0] = 7
+    y[1:] *= y[0]
+    return y + x.numpy()
+
+
+@functools.partial(plain, elems=POSITIVE)
+def halvings(x):
+    y, steps = float(x), 0
+    while y > 0.3:
+        y, steps = y / 2, steps + 1
+    return steps
+
+
+@functools.partial(plain, elems=INTS)
+def squares_below(n):
+    total = 0
+    for i in range(abs(int(n))):
+        total += i * i
+    return total
+
+
+@functools.partial(plain, elems=FLOATS)
+def by_parts(x):
+    if np.abs(x) > 1:
+        return np.float32(1)
+    return np.cos(x) if x > 0 else np.sin(x)
+
+
 row(lambda x: 0.5 if x.numpy() > 0 else 1, INTS, graph=False)
 row(lambda x: str(int(x)), INTS, graph=False)
+row(lambda x: tf.sin(x).numpy() * 2, FLOATS, graph=False)
+row(lambda x: (x * VARIABLE).numpy(), FLOATS, graph=False)
+row(lambda x: x.numpy() if x > 0 else x, FLOATS, graph=False)
 
 # ---- ragged and sparse
 

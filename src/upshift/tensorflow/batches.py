@@ -19,12 +19,11 @@ from ..columns.outputs import stack
 from ..errors import name_element
 from ..gears.loop import call_one, run_loop
 from ..gears.streams import Streams
-from .bridge import Array, aligned
+from .bridge import Array, aligned, place
 from .sampled import arguments_of, as_strings, columns_in, leaves_of
 
 MOST_ERRORS = 10_000
 """That wait until the elements they came from are asked for; the oldest are forgotten."""
-MOST_COLOURS = 4
 FINE = -1
 """Stands for no error."""
 _ALONE = threading.Lock()
@@ -69,7 +68,7 @@ class Promise:
         if array.dtype == object:
             return array
         room = aligned(array.shape, array.dtype)
-        _copy(array, room)
+        place(array, room)
         return room
 
 
@@ -214,15 +213,6 @@ def _alone(leaf: Any) -> Array:
     """One element as a column."""
     array = np.asarray(leaf, object if isinstance(leaf, bytes) else None)
     return array[None]
-
-
-def _copy(array: Array, room: Array) -> None:
-    """Colours one by one, where they do not lie as they will: NumPy is slow on a short last axis."""
-    if array.flags.c_contiguous or array.ndim < 2 or array.shape[-1] > MOST_COLOURS:
-        np.copyto(room, array)
-    else:
-        for i in range(array.shape[-1]):
-            np.copyto(room[..., i], array[..., i])
 
 
 def _protected(argument: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ..trace.draws import GENERATORS
 from ..trace.modules import acting
 from .code import ACTING, WRITES, Chain, facts_of, is_builtin
 from .trace import NOTHING_LIFTED, Lifted
@@ -19,7 +20,8 @@ from .trace import NOTHING_LIFTED, Lifted
 DEEPEST, MOST = 6, 2000
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic, np.dtype, tf.DType, enum.Enum, slice,
          range, tf.TensorShape)  # fmt: skip
-FOREIGN = sys.stdlib_module_names | {"numpy", "tensorflow", "keras", "tf_keras", "scipy", "upshift"}
+TENSORFLOWS = frozenset(("tensorflow", "keras", "tf_keras"))
+FOREIGN = sys.stdlib_module_names | {"numpy", "scipy", "skimage", "cv2", "sklearn", "upshift"} | TENSORFLOWS
 
 
 @dataclass
@@ -33,7 +35,8 @@ class Portrait:
     lifted: Lifted = NOTHING_LIFTED
     acts: str = ""
     decides: bool = False
-    uses_numpy: bool = False
+    uses_tensorflow: bool = False
+    """Whether it reads anything of TensorFlow's besides its element."""
 
     def agrees(self, other: Portrait) -> bool:
         """Whether a graph made for one is right for the other."""
@@ -117,6 +120,7 @@ class _Painter:
             if first and isinstance(found[name], tf.Tensor) and hasattr(found[name], "_numpy"):
                 lifted.append(i)
                 tensor = found.pop(name)
+                self.portrait.uses_tensorflow = True
                 self.token("tensor", tensor.dtype, tuple(tensor.shape))
         self.portrait.lifted = Lifted(tuple(lifted)) if lifted else self.portrait.lifted
         return found
@@ -128,7 +132,7 @@ class _Painter:
             reason = "" if value.__name__.split(".")[0] == "tensorflow" else acting(value.__name__)
             if reason:
                 self.acts(reason)
-            self.portrait.uses_numpy |= value.__name__ == "numpy"
+            self.portrait.uses_tensorflow |= value.__name__.split(".")[0] in TENSORFLOWS
             if not attributes:
                 return
             value = getattr(value, attributes.pop(0), None)
@@ -140,6 +144,10 @@ class _Painter:
     # ---- values
 
     def add(self, value: Any, depth: int, attributes: tuple[str, ...]) -> None:
+        if isinstance(value, GENERATORS):
+            self.acts("draws random numbers from shared state")
+        owner = value if isinstance(value, types.FunctionType | type) else type(value)
+        self.portrait.uses_tensorflow |= (owner.__module__ or "").split(".")[0] in TENSORFLOWS
         if isinstance(value, PLAIN):
             self.token(type(value), repr(value))
         elif isinstance(value, np.ndarray):

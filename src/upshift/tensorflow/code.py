@@ -54,7 +54,7 @@ def facts_of(code: types.CodeType) -> Facts:
                 acts = acts or f"stores the nonlocal {instruction.argval!r}"
             if name in ("STORE_ATTR", "DELETE_ATTR"):
                 acts = acts or f"sets the attribute {instruction.argval!r}"
-            if name in ("IMPORT_NAME", "YIELD_VALUE"):
+            if name == "IMPORT_NAME" or (name == "YIELD_VALUE" and inner is code):
                 acts = acts or "imports or yields"
             if name == "LOAD_FAST":
                 read = tuple(_attributes(instructions, i + 1))

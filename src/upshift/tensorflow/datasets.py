@@ -14,6 +14,7 @@ from ..gears.streams import Streams
 from .batches import FINE, Batches
 from .mapping import as_written
 from .native import look_at
+from .proof import Terms, drawn_for
 from .sampled import Sampled, arguments_of, leaves_of, nested, sample
 from .value import NotNative
 
@@ -29,6 +30,8 @@ FEWEST_ELEMENTS = 16
 """In a batch, where copying its elements together still pays."""
 LARGE_BYTES, LARGE_IN_BATCHES = 1 << 16, 1 << 19
 """Of an element and its result, from which on TensorFlow's own operations cost less than the way through Python."""
+DRAWN_AHEAD = 64
+"""Elements whose random numbers are drawn together."""
 STRING_BYTES = 64
 log = logging.getLogger("upshift")
 
@@ -73,20 +76,17 @@ def map_dataset(
     size = 1 if alone else size
     dear = sampled.seconds > DEAR_SECONDS
     calls = Batches(f, ds.element_spec, sampled.spec, sampled.again, size, randomness, seed, dear, ignore_errors)
-    if deterministic and not sampled.pure and num_parallel_calls is not None:
-        num_parallel_calls = 1
-    how = {"num_parallel_calls": num_parallel_calls}
-    if num_parallel_calls is not None:
-        how["deterministic"] = deterministic
-    large = _bytes_of(specs) > (LARGE_BYTES if batch_size is None else LARGE_IN_BATCHES)
-    if large and sampled.pure and ignore_errors is None:
+    large = _bytes_of(specs) >= (LARGE_BYTES if batch_size is None else LARGE_IN_BATCHES)
+    if large and ignore_errors is None and randomness == "loop":
         try:
-            made = ds.map(_by_operations(calls), **how)
+            made = _by_operations(ds, calls, num_parallel_calls, deterministic)
             return made if batch_size is None else made.batch(batch_size)
         except NotNative as reason:
             log.info("upshift: Python is called in a dataset: %s", reason)
+    if deterministic and not sampled.pure and num_parallel_calls is not None:
+        num_parallel_calls = 1
     build = _one_by_one if alone else _in_batches
-    return build(ds, calls, batch_size, how)
+    return build(ds, calls, batch_size, _how(num_parallel_calls, deterministic))
 
 
 def map(f: Callable[..., Any], **options: Any) -> Callable[[Any], Any]:
@@ -114,6 +114,13 @@ def _check(ds: Any, f: Any, batch_size: Any, randomness: str) -> None:
     odd = [leaf for leaf in leaves if not isinstance(leaf, tf.TensorSpec)]
     if odd or not leaves:
         raise TypeError(f"elements must be tensors, or tuples and dicts of them, not {(odd or [ds.element_spec])[0]!r}")
+
+
+def _how(num_parallel_calls: int | None, deterministic: bool) -> dict[str, Any]:
+    """What `Dataset.map` is told."""
+    if num_parallel_calls is None:
+        return {"num_parallel_calls": None}
+    return {"num_parallel_calls": num_parallel_calls, "deterministic": deterministic}
 
 
 def _bytes_of(specs: Any) -> int:
@@ -159,12 +166,12 @@ def _one_by_one(ds: Any, calls: Batches, batch_size: int | None, how: dict[str, 
     return made if batch_size is None else made.batch(batch_size)
 
 
-def _by_operations(calls: Batches) -> Callable[..., Any]:
-    """An element -> its result, in TensorFlow's own operations."""
+def _by_operations(ds: Any, calls: Batches, num_parallel_calls: int | None, deterministic: bool) -> Any:
+    """Results in TensorFlow's own operations; of Python nothing is left but to draw random numbers, in order."""
     specs = arguments_of(calls.element)
     if not all(isinstance(spec, tf.TensorSpec) for spec in specs):
         raise NotNative("its arguments are not tensors")
-    known = look_at(calls.f, specs, stateful=True)
+    known = look_at(calls.f, specs, stateful=True, terms=Terms(draws=True))
     native = known.native
     if native is None:
         raise NotNative(known.why)
@@ -172,11 +179,38 @@ def _by_operations(calls: Batches) -> Callable[..., Any]:
     if native.proved.outputs != leaves_of(calls.spec) or native.proved.several != (type(calls.spec) is tuple):
         raise NotNative("its results were others than expected")
 
-    def mapped(*element: Any) -> Any:
-        made = native(*element)
+    def mapped(element: Any, drawn: Any) -> Any:
+        made = native(*arguments_of(element), drawn=drawn)
         return made[0] if single else tuple(made)
 
-    return as_written(mapped)
+    how = _how(num_parallel_calls, deterministic)
+    if not native.proved.tree.draws:
+        return ds.map(as_written(lambda *element: mapped(element, ())), **how)
+    return _with_draws(ds, calls.f, native.proved.tree).map(as_written(mapped), **how)
+
+
+def _with_draws(ds: Any, f: Any, tree: Any) -> Any:
+    """Every element, as a tuple, and its random numbers: drawn ahead where it is known how many elements there are."""
+    n = int(ds.cardinality()) if tf.executing_eagerly() else tf.data.UNKNOWN_CARDINALITY
+    kinds = [step.kind for step in tree.draws]
+
+    def draw(size: int) -> list[Any]:
+        drawn = drawn_for(tree, f, int(size))
+        return [drawn.columns[step.out] for step in tree.draws]
+
+    def columns(size: Any) -> Any:
+        made = tf.numpy_function(draw, [size], [tf.as_dtype(kind.dtype) for kind in kinds])
+        for tensor, kind in zip(made, kinds, strict=True):
+            tensor.set_shape([None, *kind.lane_shape])
+        return tuple(made)
+
+    if n == tf.data.UNKNOWN_CARDINALITY:
+        return ds.map(as_written(lambda *element: (element, tuple(column[0] for column in columns(1)))))
+    whole, rest = divmod(n, DRAWN_AHEAD) if n >= 0 else (-1, 0)
+    sizes = tf.data.Dataset.from_tensors(tf.constant(DRAWN_AHEAD)).repeat(whole)
+    sizes = sizes.concatenate(tf.data.Dataset.from_tensors(tf.constant(rest)).take(int(rest > 0)))
+    drawn = sizes.map(as_written(columns)).unbatch()
+    return tf.data.Dataset.zip((ds.map(as_written(lambda *element: element)), drawn))
 
 
 def _graph(call: Callable[..., list[Any]], spec: Any, rows: bool) -> Callable[[Any, Any], Any]:

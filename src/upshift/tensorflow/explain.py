@@ -22,7 +22,7 @@ from .kinds import CONTROL
 from .mapping import as_written
 from .trace import Traced, trace_element
 
-WAYS = ("numpy", "numba", "vectorized", "map")
+WAYS = ("python", "numpy", "numba", "xla", "vectorized", "map")
 REMEDIES = (
     ("Random", "draw the numbers of all elements outside, and map over them as another part of elems"),
     ("Resize", "tf.image.resize takes a whole batch: call it outside the map"),
@@ -59,10 +59,12 @@ def explain(fn: Callable[..., Any], elems: Any, fn_output_signature: Any = None)
     known = memory.recall(call, with_operations=False) if call.is_concrete else None
     portrait = portray(fn) if known is None else known.portrait
     traced = trace_element(call, portrait.lifted, portrait.decides)
-    if isinstance(traced, str) or portrait.acts or traced.acts:
+    if portrait.acts or (isinstance(traced, Traced) and traced.acts):
         _refuse_all(told, portrait.acts, traced)
     elif known is not None and call.n:
         _measure(told, call)
+    elif isinstance(traced, str):
+        _refuse_all(told, "", traced)
     if isinstance(traced, Traced):
         _note_fallbacks(told, traced)
         _note_devices(told, traced)

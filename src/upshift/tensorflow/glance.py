@@ -13,15 +13,23 @@ from .code import facts_of
 EAGER = type(tf.constant(0))
 """The class of tensors that have their numbers."""
 _ABSENT = object()
+DEEPEST = 3
+"""How far functions that call functions are looked into."""
 
 
 class Glance:
     """What a plain function captured, where it is enough to see that it is the same object."""
 
-    __slots__ = ("cells", "code", "names")
+    __slots__ = ("cells", "code", "inner", "names")
 
-    def __init__(self, code: types.CodeType, names: list[tuple[str, Any]], cells: list[Any]) -> None:
-        self.code, self.names, self.cells = code, names, cells
+    def __init__(
+        self,
+        code: types.CodeType,
+        names: list[tuple[str, Any]],
+        cells: list[Any],
+        inner: list[tuple[types.FunctionType, Glance]],
+    ) -> None:
+        self.code, self.names, self.cells, self.inner = code, names, cells, inner
 
     def holds(self, fn: Any) -> bool:
         """Whether a graph that was made for one is right for the other."""
@@ -34,6 +42,9 @@ class Glance:
                 content = cell.cell_contents
                 if content is not value and not _is_like(content, value):
                     return False
+        for other, glance in self.inner:
+            if other.__code__ is not glance.code or not glance.holds(other):
+                return False
         return fn.__defaults__ is None and fn.__kwdefaults__ is None
 
 
@@ -47,16 +58,22 @@ def _is_like(content: Any, value: Any) -> bool:
     )
 
 
-def glance_of(fn: Any, portrait: Portrait) -> Glance | None:
+def glance_of(fn: Any, portrait: Portrait, depth: int = 0) -> Glance | None:
     """None where something that it captured may change and still be the same object."""
-    if type(fn) is not types.FunctionType or fn.__defaults__ or fn.__kwdefaults__ or portrait.acts:
+    if depth > DEEPEST or type(fn) is not types.FunctionType or fn.__defaults__ or fn.__kwdefaults__ or portrait.acts:
         return None
     cells = [cell.cell_contents for cell in fn.__closure__ or ()]
     names = [chain.name for chain in facts_of(fn.__code__).chains if not chain.free]
     found = [(name, fn.__globals__.get(name, _ABSENT)) for name in dict.fromkeys(names)]
-    if not all(_is_fixed(value) for value in (*cells, *(value for _, value in found))):
-        return None
-    return Glance(fn.__code__, found, cells)
+    inner = []
+    for value in (*cells, *(value for _, value in found)):
+        if _is_fixed(value):
+            continue
+        glance = glance_of(value, portrait, depth + 1)
+        if glance is None:
+            return None
+        inner.append((value, glance))
+    return Glance(fn.__code__, found, cells, inner)
 
 
 def _is_fixed(value: Any) -> bool:

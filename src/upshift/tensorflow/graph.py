@@ -29,20 +29,25 @@ PLAIN = Options()
 
 
 def why_not_vectorized(traced: Traced, proven: bool) -> str:
-    """Why a batch might give something else than one element after the other; empty where it would not.
+    """Why `tf.vectorized_map` might give something else than one element after the other; empty where it would not.
 
     `proven`: nobody is going to compare results, so that every operation has to be known.
     """
+    if traced.draws:
+        return "it draws random numbers"
+    if proven and traced.unknown:
+        return f"of {traced.unknown} it is not known that a batch gives the same"
+    return why_not_batched(traced)
+
+
+def why_not_batched(traced: Traced) -> str:
+    """Why a batch might give something else than one element after the other; empty where it would not."""
     if not all(isinstance(spec, tf.TensorSpec) for spec in traced.out_specs):
         return "its results are ragged or sparse"
     if traced.checks:
         return "it checks its elements, and a batch would check the first only"
-    if traced.draws:
-        return "it draws random numbers"
     if traced.edge:
         return f"{traced.edge} decides by a number whose last bits differ between one element and a batch"
-    if proven and traced.unknown:
-        return f"of {traced.unknown} it is not known that a batch gives the same"
     return ""
 
 

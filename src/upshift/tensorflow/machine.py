@@ -18,15 +18,20 @@ from ..config import settings
 from ..gears.chunks import chunks_of, side_by_side
 from .bridge import adopt, aligned, as_array
 from .call import Call
+from .draws import drawing, drawn_by, names_of
 from .kinds import CONTROL, CUTS
-from .numbers import MINDS_TINY, patch
+from .numbers import MINDS_TINY, mend, tiny_rows
 from .operations import ELEMENTWISE, Step, Unreadable
-from .reading import Reader, captured_by
+from .reading import WHILE, Reader, captured_by
 from .trace import Traced
 
-GRAIN = 1 << 16
-"""Numbers that are worth a thread's attention."""
+GRAIN, LEAST = 1 << 19, 1 << 12
+"""Operations, and numbers, that are worth a thread's attention."""
+TURNS = 16
+"""How often a loop is taken to turn."""
 BAD, TINY = 1, 2
+KEEP_FLOATS = frozenset(("Add", "AddV2", "Sub", "Mul", "Neg"))
+"""Operations by which floats stay of their dtype in Numba, too."""
 OPTIONS = {"error_model": "numpy", "nogil": True}
 
 
@@ -43,11 +48,16 @@ class TypedReader(Reader):
         array = np.asarray(value)
         if array.ndim:
             raise Unreadable("it works with arrays")
-        number = array.item()
-        text = {"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf"}.get(repr(number), repr(number))
-        return text if array.dtype == bool else f"np.{array.dtype.name}({text})"
+        if array.dtype == bool:
+            return repr(array.item())
+        name = f"k{len(self.namespace)}"  # a global name costs the compiler less than a call
+        self.namespace[name] = array[()]
+        return name
 
     def step(self, op: Any, names: dict[str, str], graph: Any) -> list[str]:
+        users = op.outputs[0].consumers() if op.type == "Const" else ()
+        if users and all(user.outputs and user.outputs[0].name in names for user in users):
+            return []  # the shape of a draw
         for out in () if op.type == "Placeholder" else op.outputs:
             if out.dtype != tf.resource and tuple(out.shape) not in ((), self.shape):
                 raise Unreadable(f"{op.type} works with arrays")
@@ -62,7 +72,8 @@ class TypedReader(Reader):
 
     def made(self, op: Any, expression: str) -> str:
         dtype = op.outputs[0].dtype
-        return expression if dtype == tf.bool else f"np.{dtype.name}({expression})"
+        kept = dtype == tf.bool or (dtype.is_floating and op.type in KEEP_FLOATS)
+        return expression if kept else f"np.{dtype.name}({expression})"
 
     def step_of(self, op: Any, arguments: list[str]) -> Step:
         return Number(op, arguments, self.keep, self.flags)
@@ -95,6 +106,8 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     minds = bool(traced.kinds & (CUTS | MINDS_TINY))
     kernel = compile_kernel(call, traced, minds)
     lifted, captured = traced.lifted, captured_by(traced, len(call.leaves))
+    draws = [drawn_by(op) for op in drawing(traced)]
+    grain = max(LEAST, GRAIN // max(8, _operations(traced)))
     dtypes = [spec.dtype.as_numpy_dtype for spec in traced.out_specs]
 
     def run(call: Call) -> list[Any]:
@@ -102,28 +115,34 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
         held = lifted.values(call.fn)
         values = [as_array(held[origin] if isinstance(origin, int) else origin)[()] for _, origin in captured]
         outs = [aligned(columns[0].shape, dtype) for dtype in dtypes]
-        flat = [column.reshape(-1) for column in columns]
-        said = _in_parts(kernel, flat, values, [out.reshape(-1) for out in outs])
+        flat = [column.reshape(-1) for column in (*columns, *(draw(len(columns[0])) for draw in draws))]
+        said = _in_parts(kernel, flat, values, [out.reshape(-1) for out in outs], grain)
         if said & BAD:
             raise ArithmeticError("an element for which C and TensorFlow may differ")
         if said & TINY:
-            patch(call, columns, outs)
+            mend(call, tiny_rows(columns), outs)
         return [adopt(out) for out in outs]
 
     return run
 
 
-def _in_parts(kernel: Any, columns: list[Any], values: list[Any], outs: list[Any]) -> int:
+def _operations(traced: Traced) -> int:
+    """That one number goes through, roughly."""
+    count = len([node for node in traced.nodes if node.op != "Const"])
+    return count * TURNS if traced.kinds.intersection(WHILE) else count
+
+
+def _in_parts(kernel: Any, columns: list[Any], values: list[Any], outs: list[Any], grain: int) -> int:
     """On threads where there is enough to do; what was said of some element."""
     size, threads = len(columns[0]), settings().num_threads
-    if threads < 2 or size <= 2 * GRAIN:
+    if threads < 2 or size <= 2 * grain:
         return int(kernel(*columns, *values, *outs))
     said: list[int] = []
 
     def work(part: slice) -> None:
         said.append(kernel(*(column[part] for column in columns), *values, *(out[part] for out in outs)))
 
-    side_by_side(work, chunks_of(0, size, max(GRAIN, -(-size // (4 * threads)))), threads)
+    side_by_side(work, chunks_of(0, size, max(grain, -(-size // (4 * threads)))), threads)
     return functools.reduce(operator.or_, said)
 
 
@@ -132,25 +151,32 @@ def compile_kernel(call: Call, traced: Traced, minds_tiny: bool) -> Any:
     shapes = {tuple(spec.shape) for spec in call.specs}
     if len(shapes) > 1 or any(tuple(spec.shape) not in shapes for spec in traced.out_specs):
         raise Unreadable("its elements or results are arrays of several shapes")
-    reader = TypedReader(shapes.pop())
+    shape = shapes.pop()
+    if any(tuple(op.outputs[0].shape) != shape for op in drawing(traced)):
+        raise Unreadable("it draws arrays of another shape than its elements")
+    reader = TypedReader(shape)
     graph, count = traced.graph, len(traced.graph.inputs)
     names = {tensor.name: f"a{i}" for i, tensor in enumerate(graph.inputs)}
+    drawn = names_of(drawing(traced))
+    names |= drawn
     for tensor in graph.inputs[len(call.leaves) :]:
         if tensor.dtype != tf.resource and tensor.shape.rank:
             raise Unreadable("it captures an array")
     lines = [f"a{i} = x{i}[i]" for i in range(len(call.leaves))]
+    lines += [f"{name} = x{name}[i]" for name in drawn.values()]
     if minds_tiny:
         lines += [_tiny(i, spec.dtype.as_numpy_dtype) for i, spec in enumerate(call.specs) if spec.dtype.is_floating]
     lines += reader.body(graph, names)
     outs = [f"y{k}" for k in range(len(graph.outputs))]
     lines += [f"{out}[i] = {names[tensor.name]}" for out, tensor in zip(outs, graph.outputs, strict=True)]
-    inputs = [f"x{i}" if i < len(call.leaves) else f"a{i}" for i in range(count)]
+    columns = [*(f"x{i}" for i in range(len(call.leaves))), *(f"x{name}" for name in drawn.values())]
+    inputs = columns + [f"a{i}" for i in range(len(call.leaves), count)]
     body = "".join(f"        {line}\n" for text in lines for line in text.split("\n"))
     reader.functions.append(
         f"def kernel({', '.join(inputs + outs)}):\n    bad = tiny = False\n    for i in range(len(x0)):\n{body}"
         f"    return {BAD} * bad + {TINY} * tiny\n"
     )
-    namespace: dict[str, Any] = {"np": np, "njit": numba.njit, "options": OPTIONS}
+    namespace: dict[str, Any] = reader.namespace | {"njit": numba.njit, "options": OPTIONS}
     source = "\n\n".join(f"@njit(**options)\n{function}" for function in reader.functions)
     exec(compile(source, "<read from a TensorFlow graph>", "exec"), namespace)
     return namespace["kernel"]

@@ -19,29 +19,37 @@ from .call import Call, is_flat
 from .captured import Portrait, portray
 from .glance import Glance, glance_of
 from .kinds import CONTROL
+from .reading import WHILE
 from .trace import Traced, trace_element
-from .ways import Way, build
+from .ways import Way, build, build_plain
 
 MOST_KINDS, MOST_VARIANTS = 256, 4
 COSTS = {
     "trace": 10e-3,
-    "line": 3e-3,
     "convert": 20e-3,
+    "python": 2e-3,
     "numpy": 2e-3,
     "numba": 0.25,
+    "xla": 0.12,
     "vectorized": 30e-3,
     "map": 40e-3,
 }
 """Seconds that making each is expected to take; what was measured takes their place."""
+LINES = {"numba": 3e-3, "xla": 1.5e-3}
+"""Seconds more for every operation in the graph."""
 PER_RUN = 10.0
 """How many times longer an operation takes to trace than to run, once, eagerly."""
 SHORTEST = 200e-6
 """Seconds of a call below which no graph can be faster: starting one takes as long."""
+START = 100e-6
+"""Seconds that the loop takes besides its elements."""
 WORTHWHILE = 40e-6
 """Seconds of a call below which machine code is hardly faster."""
 WARM_RUNS, WARM_SECONDS = 24, 50e-3
-PATIENCE = 20.0
+PATIENCE = {"xla": 3.0, "numpy": 3.0, "vectorized": 20.0, "map": 20.0}
 """How many times its price a way must have been missed before another fast one is given up for it."""
+MOST_LENGTHS = 4
+"""For which XLA compiles a function: each takes as long as the first."""
 
 
 @dataclass
@@ -59,7 +67,7 @@ class Known:
     warm: dict[str, tuple[int, float]] = field(default_factory=dict)
     """For every way, how many of its first calls were not timed, and their seconds."""
     spent: float = 0.0
-    """Seconds since something was last made."""
+    """Seconds of all calls, less those for which something was made."""
     calls: int = 0
     why: str = "first"
     """Why there is no graph yet that could be used."""
@@ -76,8 +84,10 @@ class Known:
 
     def predict(self, n: int) -> tuple[str, float]:
         """The best way that is there, and its seconds; the loop's are unknown at first."""
-        best, least = "loop", n * self.rate if self.rate else float("inf")
-        for name in self.ways:
+        best, least = "loop", START + n * self.rate if self.rate else float("inf")
+        for name, way in self.ways.items():
+            if not way.fits(n):
+                continue
             seconds = self.lines[name].predict(n, self.rate)
             if seconds is None:
                 return name, 0.0  # trusted, and not timed yet
@@ -97,46 +107,79 @@ class Known:
 
     def next_for(self, n: int, seconds: float) -> str | None:
         """What is worth making before a call that the best way would run in so many seconds."""
-        if not self.candidates:
+        if seconds < WORTHWHILE and self.ways and any(way.fits(n) for way in self.ways.values()):
             return None
-        name = self.candidates[0]
-        cost = COSTS[name] + (self.tracing if self.traced is None else 0.0)
-        if name == "numba" and isinstance(self.traced, Traced):
-            cost += COSTS["line"] * sum(node.op != "Const" for node in self.traced.nodes)
-        if not self.ways:
-            return name if seconds > 1.5 * cost or self.spent > cost else None
+        return next((name for name in self.candidates if self._pays(name, n, seconds)), None)
+
+    def _pays(self, name: str, n: int, seconds: float) -> bool:
+        cost = self._price(name)
+        if name == "numpy" and self.ways and self._loops():
+            return False  # where the paths of numbers part in every turn, NumPy is slow
+        if name in self.ways and self.ways[name].fits(n):
+            return False
+        if not any(way.fits(n) for way in self.ways.values()):
+            return seconds > 1.5 * cost or self.spent > cost
         if name == "numba":
-            return name if seconds > 1.5 * cost or (seconds > WORTHWHILE and self.spent > cost) else None
+            return seconds > 1.5 * cost or (seconds > WORTHWHILE and self.spent > cost)
         if seconds < SHORTEST or (name == "map" and seconds / n < 20e-6):
-            return None
-        return name if self.spent > PATIENCE * cost else None
+            return False
+        return self.spent > PATIENCE[name] * cost
+
+    def _loops(self) -> bool:
+        return isinstance(self.traced, Traced) and not self.traced.kinds.isdisjoint(WHILE)
+
+    def _price(self, name: str) -> float:
+        """Seconds that making a way is expected to take."""
+        cost = COSTS[name]
+        if name != "python" and self.traced is None:
+            cost += self.tracing
+        if name in LINES and isinstance(self.traced, Traced):
+            cost += LINES[name] * sum(node.op != "Const" for node in self.traced.nodes)
+        return cost
+
+    def trace(self, call: Call) -> None:
+        """The graph of one element, which tells what can be had."""
+        began = time.perf_counter()
+        self.traced = trace_element(call, self.portrait.lifted, self.portrait.decides)
+        self.traces.append(self.why)
+        self.made_in["trace"] = time.perf_counter() - began
+        self.refuse_by_trace(call)
 
     def make(self, name: str, call: Call) -> Way | None:
         """A way, made; None where it is refused."""
         began = time.perf_counter()
+        if name not in self.candidates:
+            return None  # another thread was faster
         self.candidates.remove(name)
-        made: Way | str
-        if self.traced is None:
-            self.traced = trace_element(call, self.portrait.lifted, self.portrait.decides)
-            self.traces.append(self.why)
-            self.refuse_by_trace()
-        if isinstance(self.traced, str):
-            made = self.traced
-        elif name in self.refusals:
-            made = self.refusals[name]
-        else:
-            made = build(name, call, self.traced, settings().verify)
+        if name in self.ways:
+            return self.ways[name]  # for another number of elements
+        if name == "python":
+            return self._made(name, build_plain(call), began)
+        assert isinstance(self.traced, Traced)
+        return self._made(name, build(name, call, self.traced, settings().verify), began)
+
+    def trust(self, way: Way, n: int) -> None:
+        """A way whose results were compared with the loop's."""
+        self.ways[way.name] = way
+        self.lines.setdefault(way.name, Line())
+        if way.lengths is not None:
+            way.lengths.add(n)
+            if len(way.lengths) < MOST_LENGTHS:
+                self.candidates.append(way.name)
+
+    def _made(self, name: str, made: Way | str, began: float) -> Way | None:
         self.made_in[name] = time.perf_counter() - began
-        self.spent = 0.0
+        self.spent = max(0.0, self.spent - self.made_in[name])
         if isinstance(made, str):
             self.refusals[name] = made
             return None
         return made
 
-    def refuse_by_trace(self) -> None:
-        """What cannot be had, now that the graph is known."""
-        if isinstance(self.traced, Traced) and self.traced.kinds & CONTROL and "numba" in self.candidates:
-            self.candidates.sort(key=lambda name: name != "numba")  # where paths part, NumPy is slow
+    def refuse_by_trace(self, call: Call) -> None:
+        """What cannot be had, now that the graph is known, and what had better be tried first."""
+        parts = isinstance(self.traced, Traced) and bool(self.traced.kinds & CONTROL) and "numpy" in self.candidates
+        if parts and all(spec.shape.rank == 0 for spec in call.specs):  # where the paths of numbers part, NumPy is slow
+            self.candidates.sort(key=lambda name: ("xla", "numba").index(name) if name in ("xla", "numba") else 2)
         if isinstance(self.traced, str):
             self.refusals |= dict.fromkeys(self.candidates, self.traced)
             self.candidates.clear()
@@ -174,7 +217,7 @@ class Memory:
         """Remember a way that was made without a tape for one column, so that the next call is a look-up."""
         single = call.is_dense and call.elems is call.leaves[0] and call.signature is None
         glance = glance_of(call.fn, known.portrait) if single and not known.with_operations else None
-        if glance is not None and isinstance(known.traced, Traced) and not known.traced.draws:
+        if glance is not None and not any(way.draws for way in known.ways.values()):
             with self.lock:
                 key = id(call.fn.__code__), call.leaves[0].dtype, tuple(call.leaves[0].shape[1:])
                 self.glances[key] = known, glance
@@ -188,7 +231,8 @@ MEMORY = Memory()
 def recall(call: Call, with_operations: bool) -> Known:
     """What is known of a call like this."""
     key = key_of(call, with_operations)
-    return MEMORY.recall(key, _portrait(call), _candidates(call, with_operations), with_operations)
+    portrait = _portrait(call)
+    return MEMORY.recall(key, portrait, _candidates(call, portrait, with_operations), with_operations)
 
 
 def variants_of(call: Call) -> list[Known]:
@@ -198,7 +242,8 @@ def variants_of(call: Call) -> list[Known]:
 
 def fresh(call: Call, with_operations: bool) -> Known:
     """Nothing is known of it yet."""
-    return Known(_portrait(call), _candidates(call, with_operations), with_operations)
+    portrait = _portrait(call)
+    return Known(portrait, _candidates(call, portrait, with_operations), with_operations)
 
 
 def _portrait(call: Call) -> Portrait:
@@ -207,10 +252,12 @@ def _portrait(call: Call) -> Portrait:
     return portrait
 
 
-def _candidates(call: Call, with_operations: bool) -> list[str]:
+def _candidates(call: Call, portrait: Portrait, with_operations: bool) -> list[str]:
     if not call.is_dense or not results.is_dense(call.signature):
         return ["map"]
-    return ["vectorized", "map"] if with_operations else ["numpy", "numba", "vectorized", "map"]
+    if with_operations:
+        return ["vectorized", "map"]
+    return [*(() if portrait.uses_tensorflow else ("python",)), "numpy", "numba", "xla", "vectorized", "map"]
 
 
 def key_of(call: Call, with_operations: bool) -> Any:

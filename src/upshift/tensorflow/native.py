@@ -2,18 +2,17 @@
 
 The function is traced with made-up arrays. Where all of its paths are known, however long the arrays are, each step is
 spelled in TensorFlow, each decision is a `tf.cond`, and the whole is compared with the function. All that could tell is
-refused: effects, random numbers, branches that no example took, decisions that hang on last bits, lengths that are
-looked at, what it captured and may change.
+refused: effects, decisions that hang on last bits, lengths that are looked at, what it captured and may change; and
+random numbers and branches that no example took, unless the caller deals with these (`Terms`).
 """
 
 from __future__ import annotations
 
 import functools
-import math
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,31 +20,22 @@ import numpy as np
 import tensorflow as tf
 
 from ..columns.forms import flatten
-from ..columns.inputs import copied, elements_of, lanes_of
+from ..columns.inputs import copied
 from ..config import settings
-from ..trace import Const, Guard, Leaf, Node, Step, Tree, bind, grow
+from ..trace import Const, Step, bind
 from ..trace.names import Applied
 from ..trace.paths import Roots
 from ..verify import differ
 from . import arranging, elementwise
-from .bridge import Array
+from .examples import examples, tries
 from .mapping import as_written
-from .value import DTYPES, Call, NotNative, Value, of_input, operand
+from .proof import LENGTHS, STRICT, Path, Proved, Terms, drawn_for, prove
+from .value import Call, NotNative, Value, of_input, operand
 
-LENGTHS = (3, 5)
-"""Of axes whose length is not known, while a function is traced."""
 TRIED = (*LENGTHS, 1, 2)
-"""Of the same, while its results are compared."""
-EXAMPLES = (0.0, 1.0, -1.0, *(0.3, 1.0, 3.0, 30.0) * 2, math.nan)
-"""What made-up arrays are made of: first all of one number, then random ones of these sizes, then such with a NaN."""
+"""Lengths of axes whose length is not known, while results are compared."""
 AUTOGRAPHS = ("autograph_info__", "ag_dnc_wrapper__")
 """Attributes that TensorFlow gives to functions it has seen."""
-MANY_NUMBERS = 1 << 17
-"""Of an argument, above which only a few examples are tried."""
-BUDGET = 2_000
-"""Steps that a trace may have."""
-LOOKS = frozenset(("shape", "size", "len", "nbytes", "strides", "__len__", "itemsize", "__array_interface__", "ctypes"))
-"""Names by which a function could look at lengths without leaving a step."""
 
 
 @as_written
@@ -57,137 +47,6 @@ def native_form(func: Callable[..., Any], *specs: Any, stateful: bool = True) ->
     [[0.0, 0.0, 0.0]]
     """
     return native_of(prove(func, specs), specs, stateful)
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """Steps, and then a result, or a decision between two paths."""
-
-    steps: list[Step]
-    leaf: Leaf | None = None
-    ref: int = 0
-    branches: tuple[Path, ...] = ()
-    """Where the decision is true, and where it is not."""
-
-    def leaves(self) -> Iterator[Leaf]:
-        if self.leaf is not None:
-            yield self.leaf
-        for branch in self.branches:
-            yield from branch.leaves()
-
-    def is_like(self, other: Path) -> bool:
-        """Whether the other does the same, for arguments of other lengths."""
-        if len(self.steps) != len(other.steps) or len(self.branches) != len(other.branches) or self.ref != other.ref:
-            return False
-        if self.leaf is not None and other.leaf is not None and self.leaf.refs != other.leaf.refs:
-            return False
-        if not all(_alike(a, b) for a, b in zip(self.steps, other.steps, strict=True)):
-            return False
-        return all(a.is_like(b) for a, b in zip(self.branches, other.branches, strict=True))
-
-
-def _alike(a: Step, b: Step) -> bool:
-    if a.fn is not b.fn or a.refs != b.refs or a.kind is None or b.kind is None:
-        return False
-    return a.kind.dtype == b.kind.dtype and len(a.kind.lane_shape) == len(b.kind.lane_shape)
-
-
-@dataclass(frozen=True, slots=True)
-class Proved:
-    """A function whose paths are all known, whatever the numbers are."""
-
-    func: Any
-    tree: Tree
-    path: Path
-    outputs: list[Any]
-    """The specs of its results."""
-    several: bool
-    """Whether it gives a tuple or list of results."""
-
-
-def prove(func: Any, specs: Sequence[Any]) -> Proved:
-    """What is known of a function for all arguments of these specs."""
-    if "__autograph_generated" in getattr(getattr(func, "__code__", None), "co_filename", ""):
-        raise NotNative("AutoGraph has rewritten it: write it outside of the tf.function")
-    for spec in specs:
-        if spec.shape.rank is None or np.dtype(spec.dtype.as_numpy_dtype).char not in DTYPES:
-            raise NotNative(f"an argument is {spec}")
-    known = all(spec.shape.is_fully_defined() for spec in specs)
-    trees = [_traced(func, specs, length) for length in (LENGTHS[:1] if known else LENGTHS)]
-    paths = [_path_of(tree.root) for tree in trees]
-    if not all(path.is_like(paths[0]) for path in paths):
-        raise NotNative("what it does depends on the lengths of its arguments")
-    if not known:
-        _looks_at_no_length(func, trees[0])
-    leaves = [leaf for path in paths for leaf in path.leaves()]
-    return Proved(func, trees[0], paths[0], _outputs(leaves), leaves[0].form.cls is not None)
-
-
-def _outputs(leaves: list[Leaf]) -> list[Any]:
-    """What all paths give, as far as it is the same."""
-    form = leaves[0].form
-    if form.cls not in (None, tuple, list) or any(child.cls is not None for child in form.children):
-        raise NotNative("its result is not an array, or several")
-    if any(leaf.form != form or None in leaf.kinds for leaf in leaves):
-        raise NotNative("its results are not numbers, or not as many on every path")
-    specs = []
-    for kinds in zip(*(leaf.kinds for leaf in leaves), strict=True):
-        shapes, dtypes = {kind.lane_shape for kind in kinds if kind}, {kind.dtype for kind in kinds if kind}
-        if len(dtypes) > 1 or len(set(map(len, shapes))) > 1 or next(iter(dtypes)).kind not in "biuf":
-            raise NotNative("its results are not numbers of one dtype and rank")
-        sizes = [size.pop() if len(size) == 1 else None for size in map(set, zip(*shapes, strict=True))]
-        specs.append(tf.TensorSpec(sizes, dtypes.pop()))
-    return specs
-
-
-def _traced(func: Any, specs: Sequence[Any], length: int) -> Tree:
-    rows = [examples(specs, length, i) for i in _tries(specs)]
-    group = lanes_of([elements_of([argument]) for argument in rows[0]])[0]
-    if group.lanes is None:
-        raise NotNative(group.reason)
-    tree = Tree(group.lanes)
-    for row in rows:
-        refusal = grow(tree, func, copied(row), {}, BUDGET).refusal
-        if refusal is not None:
-            raise NotNative(refusal.reason + (f" ({refusal.where})" if refusal.where else ""))
-    if tree.draws:
-        raise NotNative("it draws random numbers")
-    return tree
-
-
-def _path_of(node: Node | None) -> Path:
-    end = node.end if node is not None else None
-    if node is None or not isinstance(end, Leaf | Guard):
-        raise NotNative("it raises for some arguments")
-    if isinstance(end, Leaf):
-        return Path(node.steps, end)
-    if end.mode != "truth":
-        raise NotNative(f"what it does depends on the numbers that it is given ({end.where})")
-    if len(end.children) < 2:
-        raise NotNative(f"it has a branch that no example took ({end.where})")
-    return Path(node.steps, None, end.ref, (_path_of(end.children[True]), _path_of(end.children[False])))
-
-
-def _looks_at_no_length(func: Any, tree: Tree) -> None:
-    roots = Roots(func, {})
-    captured = [roots.read(capture.path) for capture in tree.captures.values() if capture.mode == "code"]
-    plain = [_plain(f) for f in (func, *captured)]
-    if not all(isinstance(f, types.FunctionType) for f in plain):
-        raise NotNative("it is no plain function, and may look at lengths")
-    pending = [f.__code__ for f in plain]
-    while pending:
-        code = pending.pop()
-        looks = LOOKS.intersection(code.co_names)
-        if looks:
-            raise NotNative(f"it looks at lengths, which are not known: {min(looks)}")
-        pending += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-
-
-def _plain(f: Any) -> Any:
-    """The function of a method, or of a function with some arguments given."""
-    while isinstance(f, types.MethodType | functools.partial):
-        f = f.__func__ if isinstance(f, types.MethodType) else f.func
-    return f
 
 
 # ---- what is known already
@@ -207,7 +66,7 @@ _LOCK = threading.Lock()
 MOST_KNOWN = 256
 
 
-def look_at(func: Any, specs: Sequence[Any], stateful: bool) -> Known:
+def look_at(func: Any, specs: Sequence[Any], stateful: bool, terms: Terms = STRICT) -> Known:
     """What is known of a function for arguments of these specs; looked at anew where what it stands on has changed."""
     if settings().disable:
         return Known(None, None, "UPSHIFT_DISABLE is set")
@@ -217,14 +76,15 @@ def look_at(func: Any, specs: Sequence[Any], stateful: bool) -> Known:
     key = (
         anchor,
         stateful,
+        terms,
         *((spec.dtype, tuple(spec.shape) if spec.shape.rank is not None else None) for spec in specs),
     )
     try:
         known = _KNOWN.get(key)
     except TypeError:  # a callable that cannot be looked up
-        return _look(func, specs, stateful)
+        return _look(func, specs, stateful, terms)
     if known is None or (known.proved is not None and bind(known.proved.tree, func, {}) is None):
-        known = _look(func, specs, stateful)
+        known = _look(func, specs, stateful, terms)
         with _LOCK:
             _KNOWN[key] = known
             while len(_KNOWN) > MOST_KNOWN:
@@ -232,50 +92,20 @@ def look_at(func: Any, specs: Sequence[Any], stateful: bool) -> Known:
     return known
 
 
-def _look(func: Any, specs: Sequence[Any], stateful: bool) -> Known:
+def _look(func: Any, specs: Sequence[Any], stateful: bool, terms: Terms) -> Known:
     proved = None
     try:
-        proved = prove(func, specs)
-        return Known(proved, native_of(proved, specs, stateful))
+        proved = prove(func, specs, terms)
+        return Known(proved, native_of(proved, specs, stateful, terms))
     except NotNative as reason:
         return Known(proved, None, str(reason))
 
 
-# ---- made-up arguments
-
-
-def _tries(specs: Sequence[Any]) -> range:
-    """Which examples to try: only some where they are large."""
-    numbers = sum(np.prod([size or 1 for size in spec.shape]) for spec in specs)
-    return range(len(EXAMPLES)) if numbers < MANY_NUMBERS else range(2, 5)
-
-
-def examples(specs: Sequence[Any], length: int, i: int) -> tuple[Any, ...]:
-    """The i-th arguments of these specs; numbers, where a graph would hand over numbers."""
-    made = []
-    for at, spec in enumerate(specs):
-        shape = [length if size is None else size for size in spec.shape]
-        dtype = np.dtype(spec.dtype.as_numpy_dtype)
-        array = _example(shape, dtype, i, at)
-        made.append(array if shape else array[()])
-    return tuple(made)
-
-
-def _example(shape: list[int], dtype: np.dtype[Any], i: int, at: int) -> Array:
-    rng = np.random.default_rng([i, at])
-    scale = EXAMPLES[i]
-    if dtype.kind == "b":
-        return rng.random(shape) < (0.5 if i > 2 else scale)
-    if dtype.kind in "iu" and i > 6:
-        return rng.integers(max(np.iinfo(dtype).min, -300), min(np.iinfo(dtype).max, 300), shape, dtype, endpoint=True)
-    size = 3.0 if math.isnan(scale) else scale
-    made = np.asarray(np.full(shape, scale) if i < 3 else rng.normal(size=shape) * size)
-    if math.isnan(scale) and dtype.kind == "f" and made.size:
-        made.flat[0] = scale
-    return (np.abs(made) if dtype.kind == "u" else made).astype(dtype)
-
-
 # ---- TensorFlow's operations
+
+
+Python = Callable[[str], list[Any]]
+"""Calls the function itself on the tensors that are given, and remembers why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,28 +116,45 @@ class Native:
     constants: dict[int, Any]
     """What it captured, as it was when this was made."""
 
-    def __call__(self, *tensors: Any) -> list[Any]:
-        """Results, as tensors."""
+    def __call__(self, *tensors: Any, python: Python | None = None, drawn: Sequence[Any] = ()) -> list[Any]:
+        """Results, as tensors. `python`: what is asked on paths that have no operations; `drawn`: random numbers."""
         kinds = self.proved.tree.kinds
         values: dict[int, Any] = dict(self.constants)
         values |= {i: of_input(x, kind.dtype) for i, (x, kind) in enumerate(zip(tensors, kinds, strict=True))}
-        return self._along(self.proved.path, values)
+        for step, x in zip(self.proved.tree.draws, drawn, strict=True):
+            assert step.kind is not None
+            values[step.out] = of_input(x, step.kind.dtype)
+        return self._along(self.proved.path, values, python)
 
-    def _along(self, path: Path, values: dict[int, Any]) -> list[Any]:
+    def _along(self, path: Path, values: dict[int, Any], python: Python | None) -> list[Any]:
         values = dict(values)
         for step in path.steps:
-            values[step.out] = _made(step, [_read(ref, values) for ref in step.refs])
+            if step.out not in values:
+                values[step.out] = _made(step, [_read(ref, values) for ref in step.refs])
         if path.leaf is not None:
             pairs = zip(path.leaf.refs, self.proved.outputs, strict=True)
             return [_result(_read(ref, values), spec) for ref, spec in pairs]
         decision = operand(_read(path.ref, values), np.dtype(bool))
         if decision.ndim:
             raise NotNative("it decides by an array")
-        yes, no = (functools.partial(self._along, branch, values) for branch in path.branches)
+        yes, no = (functools.partial(self._aside, branch, values, python) for branch in path.branches)
         made: list[Any] = tf.cond(decision.x, yes, no)
         for x, spec in zip(made, self.proved.outputs, strict=True):
-            x.set_shape(spec.shape)
+            if python is None:
+                x.set_shape(spec.shape)
         return made
+
+    def _aside(self, path: Path, values: dict[int, Any], python: Python | None) -> list[Any]:
+        """One side of a decision, which may be Python's."""
+        if python is None:
+            return self._along(path, values, None)
+        try:
+            if not path.unknown:
+                return self._along(path, values, python)
+            reason = path.unknown
+        except NotNative as found:
+            reason = str(found)
+        return python(reason)
 
 
 def _result(value: Any, spec: Any) -> Any:
@@ -318,12 +165,12 @@ def _result(value: Any, spec: Any) -> Any:
     return x
 
 
-def native_of(proved: Proved, specs: Sequence[Any], stateful: bool) -> Native:
+def native_of(proved: Proved, specs: Sequence[Any], stateful: bool, terms: Terms = STRICT) -> Native:
     """A function in TensorFlow's operations, compared with the function itself."""
     made = Native(proved, _captured(proved, stateful))
     for length in TRIED if any(None in spec.shape.as_list() for spec in specs) else TRIED[:1]:
-        for i in _tries(specs):
-            _compare(made, examples(specs, length, i))
+        for i in tries(specs):
+            _compare(made, examples(specs, length, i), terms.partly)
     return made
 
 
@@ -346,15 +193,31 @@ def _stays(value: Any) -> bool:
     return callable(value) or isinstance(value, types.ModuleType | type | np.dtype)
 
 
-def _compare(made: Native, row: tuple[Any, ...]) -> None:
+def _compare(made: Native, row: tuple[Any, ...], partly: bool) -> None:
+    tree, func = made.proved.tree, made.proved.func
+    drawn = drawn_for(tree, func, 1) if tree.draws else None
+    if drawn is not None:
+        drawn.put_back()
     with np.errstate(all="ignore"):
         try:
-            want = flatten(made.proved.func(*copied(row)))[1]
+            want = flatten(func(*copied(row)))[1]
         except Exception as error:
+            if partly:
+                return  # as it will in the graph
             raise NotNative(f"it raises {type(error).__name__} for some arguments") from error
+        finally:
+            if drawn is not None:
+                drawn.put_back()
+    outputs = made.proved.outputs
+
+    def python(reason: str) -> list[Any]:
+        return [tf.constant(one, spec.dtype) for one, spec in zip(want, outputs, strict=True)]
+
     try:
         with tf.init_scope():
-            got = [result.numpy() for result in made(*(tf.constant(argument) for argument in row))]
+            tensors = [tf.constant(argument) for argument in row]
+            numbers = [tf.constant(one) for one in drawn.of_lane(0, tree.draws)] if drawn is not None else []
+            got = [one.numpy() for one in made(*tensors, python=python if partly else None, drawn=numbers)]
     except (TypeError, ValueError, tf.errors.OpError) as error:
         text = str(error).strip().split("\n")[0]
         raise NotNative(f"TensorFlow does not take it: {text[:160]}") from error

@@ -1,8 +1,8 @@
 """A NumPy function and tensors in; its results as tensors out: `tf.numpy_function` and `tf.py_function`, but faster.
 
 In eager mode the function is called at once. In a graph it becomes TensorFlow's own operations where that is provably
-the same (`native.py`); else Python is called there, as TensorFlow does, on arrays that the function may write into, and
-its results are copied to where TensorFlow can take them over.
+the same (`native.py`), on those of its paths for which that is so; else Python is called there, as TensorFlow does, on
+arrays that the function may write into, and its results are copied to where TensorFlow can take them over.
 
 `Tout` is kept in eager mode as well: a result that cannot be made that dtype without loss is an error.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import tensorflow as tf
@@ -22,7 +22,8 @@ from ..columns.inputs import protected
 from ..gears.loop import writes_unseen
 from .bridge import Array, aligned, as_tensor
 from .mapping import as_written
-from .native import Known, Proved, look_at
+from .native import Known, Python, look_at
+from .proof import Proved, Terms
 from .value import NotNative
 
 log = logging.getLogger("upshift")
@@ -138,7 +139,7 @@ def _under_tape(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, statefu
     known = look_at(func, [tf.TensorSpec([None] * x.ndim, x.dtype) for x in inp], stateful)
     if known.native is None:
         known = look_at(func, [tf.TensorSpec(x.shape, x.dtype) for x in inp], stateful)
-    made, _ = _by_operations(known, inp, _dtypes(Tout), None)
+    made, _ = _by_operations(known, inp, _dtypes(Tout), None, None)
     if made is None:
         return _eagerly(func, inp, Tout)
     return made[0] if len(made) == 1 else made
@@ -165,16 +166,39 @@ def _settled(value: Any, dtype: Any) -> Array:
 
 
 def _in_graph(func: Any, inp: Sequence[Any], wanted: list[Any], stateful: bool, name: str | None) -> list[Any]:
-    known = look_at(func, [tf.TensorSpec(x.shape, x.dtype) for x in inp], stateful)
-    results, why = _by_operations(known, inp, wanted, name)
+    specs = [tf.TensorSpec(x.shape, x.dtype) for x in inp]
+    known = look_at(func, specs, stateful)
+    results, why = _by_operations(known, inp, wanted, name, None)
+    if results is None:
+        partly = look_at(func, specs, stateful, Terms(partly=True))
+        if partly.proved is not None:
+            python = functools.partial(_aside, func, inp, partly.proved, stateful)
+            results, _ = _by_operations(partly, inp, wanted, name, python)
     if results is None:
         results = _by_python(func, inp, wanted, stateful, name, known.proved)
         _explain(func, results, why)
     return results
 
 
+def _aside(func: Any, inp: Sequence[Any], proved: Proved, stateful: bool, why: str) -> list[Any]:
+    """Python on a path of the graph that has no operations. It has no gradient there, and says so if asked for one."""
+    dtypes = [spec.dtype for spec in proved.outputs]
+
+    def computed(*tensors: Any) -> tuple[list[Any], Callable[..., Any]]:
+        results = _by_python(func, tensors, dtypes, stateful, None, None)
+        _explain(func, results, why)
+
+        def refuse(*upstream: Any, **keywords: Any) -> NoReturn:
+            raise NotNative(f"Python has no gradient: {_told(func, why)}")
+
+        return results, refuse
+
+    made: list[Any] = tf.custom_gradient(computed)(*inp)
+    return made
+
+
 def _by_operations(
-    known: Known, inp: Sequence[Any], wanted: list[Any], name: str | None
+    known: Known, inp: Sequence[Any], wanted: list[Any], name: str | None, python: Python | None
 ) -> tuple[list[Any] | None, str]:
     """Results in TensorFlow's own operations; None, and why, where there are none."""
     if known.native is None or known.proved is None:
@@ -183,19 +207,23 @@ def _by_operations(
         return None, "its results are not what Tout says"
     try:
         with tf.name_scope(name or "numpy_function"):
-            made = known.native(*inp)
+            made = known.native(*inp, python=python)
             return [tf.cast(x, dtype) for x, dtype in zip(made, wanted, strict=True)], ""
     except NotNative as reason:
         return None, str(reason)
 
 
 def _explain(func: Any, results: list[Any], why: str) -> None:
-    code = getattr(func, "__code__", None)
-    where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
-    told = f"{getattr(func, '__qualname__', func)}{where}: {why}"
+    told = _told(func, why)
     log.info("upshift: Python is called in a graph: %s", told)
     if results:
         REASONS[results[0].op.get_attr("token").decode()] = told
+
+
+def _told(func: Any, why: str) -> str:
+    code = getattr(func, "__code__", None)
+    where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+    return f"{getattr(func, '__qualname__', func)}{where}: {why}"
 
 
 def _fits(proved: Proved, wanted: list[Any]) -> bool:

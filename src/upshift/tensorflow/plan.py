@@ -10,18 +10,19 @@ from tensorflow.python.eager import record
 
 from ..config import settings
 from ..errors import GearRefused, Refusal
-from ..plan.costs import Line
 from . import results
 from .call import Call
 from .eager import call_each, run_loop
 from .graph import empty
 from .memory import COSTS, MEMORY, Known, fresh, recall
-from .trace import Traced, trace_element
+from .trace import trace_element
 from .ways import Way, check
 
 CHECK_EVERY = 4096
 GUESSED_RATE = 300e-6
 """Seconds for one element of which nothing is known."""
+SLOW = 5e-3
+"""Seconds of a first element above which no second one is timed."""
 OVERHEAD = 10e-6
 """Seconds that the loop takes for an element besides the function: unstacked, stacked."""
 
@@ -40,6 +41,9 @@ def run(call: Call, with_operations: bool) -> Any:
         done = _first_few(call, known)
         seconds = known.rate * call.n
     while (name := known.next_for(call.n, seconds)) is not None:
+        if known.traced is None and name != "python":
+            known.trace(call)
+            continue
         way = known.make(name, call)
         if way is not None:
             made = _try(way, call, known)
@@ -67,10 +71,11 @@ def at_a_glance(fn: Any, elems: Any) -> Any:
     if not tf.executing_eagerly() or tf.distribute.has_strategy():
         return MISS
     best, seconds = known.predict(shape[0])
-    if best == "loop" or known.next_for(shape[0], seconds) is not None:
+    if known.next_for(shape[0], seconds) is not None:
         return MISS
     known.calls += 1
-    return _by_way(known.ways[best], Call(fn, elems, (elems,), None, shape[0]), known)
+    call = Call(fn, elems, (elems,), None, shape[0])
+    return _finish_loop(call, known, []) if best == "loop" else _by_way(known.ways[best], call, known)
 
 
 def run_empty(call: Call) -> Any:
@@ -84,22 +89,25 @@ def run_empty(call: Call) -> Any:
 
 
 def run_in(name: str, call: Call) -> Any:
-    """The results of a concrete call in a way that is named: "loop", "numpy", "numba", "vectorized" or "map"."""
+    """The results of a concrete call in a way that is named: "loop", or one of `explain.WAYS`."""
     if name == "loop":
         return run_loop(call)
     known = fresh(call, with_operations=False)
     way = made_in(name, call, known)
-    assert isinstance(known.traced, Traced)
-    return known.traced.pack(way.over(call))
+    return way.pack(way.over(call))
 
 
 def made_in(name: str, call: Call, known: Known) -> Way:
     """A way, made and compared with the loop; GearRefused, with the reason, where it is none."""
     if known.portrait.acts:
         raise GearRefused(Refusal(name, known.portrait.acts))
+    if known.traced is None and name != "python":
+        known.trace(call)
     way = known.make(name, call) if name in known.candidates else None
     if way is None or _try(way, call, known) is None:
-        raise GearRefused(Refusal(name, known.refusals.get(name, "elements or results are ragged or sparse")))
+        dense = call.is_dense and results.is_dense(call.signature)
+        other = "it uses more of TensorFlow than its element" if dense else "elements or results are ragged or sparse"
+        raise GearRefused(Refusal(name, known.refusals.get(name, other)))
     return way
 
 
@@ -111,8 +119,10 @@ def _first_few(call: Call, known: Known) -> list[Any]:
     began = time.perf_counter()
     made = call_each(call, 0, 1)
     if (call.n or 0) > 1:  # the first call of a function is not like the next
-        began = time.perf_counter()
-        made += call_each(call, 1, 1)
+        known.rate = time.perf_counter() - began
+        if known.rate < SLOW:
+            began = time.perf_counter()
+            made += call_each(call, 1, 1)
     known.rate = time.perf_counter() - began
     return made
 
@@ -134,25 +144,22 @@ def _finish_loop(call: Call, known: Known, done: list[Any]) -> Any:
 
 def _try(way: Way, call: Call, known: Known) -> Any:
     """The first results of a way, compared with the loop's; None where they are not trusted."""
-    assert isinstance(known.traced, Traced)
     try:
         columns = way.over(call)
     except Exception as error:  # which the loop will meet, too, if it is the function's own
         known.refusals[way.name] = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         return None
     if settings().verify:
-        reason, fastest = check(call, known.traced, columns, known.rate)
+        reason, fastest = check(call, columns, known.rate, way.draws)
         if reason:
             known.refusals[way.name] = reason
             return None
         known.rate = fastest + OVERHEAD
-    known.ways[way.name] = way
-    known.lines[way.name] = Line()
-    return known.traced.pack(columns)
+    known.trust(way, call.n or 1)
+    return way.pack(columns)
 
 
 def _by_way(way: Way, call: Call, known: Known) -> Any:
-    assert isinstance(known.traced, Traced)
     began = time.perf_counter()
     try:
         columns = way.over(call)
@@ -161,17 +168,16 @@ def _by_way(way: Way, call: Call, known: Known) -> Any:
     took = time.perf_counter() - began
     known.time(way.name, call.n or 1, took)
     if known.calls % CHECK_EVERY == 0 and settings().verify:
-        reason, _ = check(call, known.traced, columns, CHECK_EVERY)
+        reason, _ = check(call, columns, CHECK_EVERY, way.draws)
         if reason:
             known.refusals[way.name] = reason
             del known.ways[way.name]
             return run_loop(call)
-    return known.traced.pack(columns)
+    return way.pack(columns)
 
 
 def _without(way: Way, call: Call, known: Known) -> Any:
     """The results by operations of TensorFlow; where these fail, too, by the loop, which finds the element."""
-    assert isinstance(known.traced, Traced)
     seconds = known.rate * (call.n or 1)
     for name in ("vectorized", "map"):
         other = known.ways.get(name)
@@ -182,7 +188,7 @@ def _without(way: Way, call: Call, known: Known) -> Any:
                 return results_of
         elif other is not None and other is not way:
             try:
-                return known.traced.pack(other.over(call))
+                return other.pack(other.over(call))
             except Exception:  # the function's own
                 break
     return run_loop(call)

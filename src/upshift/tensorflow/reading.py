@@ -15,6 +15,7 @@ from tensorflow.python.framework import tensor_util
 from tensorflow.python.ops import while_v2
 
 from .bridge import as_array
+from .draws import drawing, names_of
 from .operations import BINARY, DTYPES, RULES, Step, Unreadable
 from .trace import Traced
 
@@ -53,11 +54,12 @@ class Read:
 
 
 def read(traced: Traced, elements: int) -> Read:
-    """A traced function of so many tensors, read. Unreadable, with the reason, where an operation has no rule."""
+    """A traced function of so many tensors, and then of its draws, read. Unreadable where an operation has no rule."""
     reader = Reader()
     graph = traced.graph
     inputs = list(graph.inputs)
-    names: dict[str, str] = {}
+    names = names_of(drawing(traced))
+    drawn = list(names.values())
     for i, tensor in enumerate(inputs[:elements]):
         names[tensor.name] = f"x{i}"
         _check(tensor)
@@ -65,7 +67,7 @@ def read(traced: Traced, elements: int) -> Read:
     for tensor, (name, _) in zip(inputs[elements:], captured, strict=True):
         names[tensor.name] = name
     parameters = [f"x{i}" for i in range(elements)]
-    reader.write("element", parameters, graph, names, single=len(graph.outputs) == 1)
+    reader.write("element", parameters + drawn, graph, names, single=len(graph.outputs) == 1)
     return Read("\n\n".join(reader.functions), reader.namespace, captured)
 
 
@@ -130,7 +132,7 @@ class Reader:
 
     def step(self, op: Any, names: dict[str, str], graph: Any) -> list[str]:
         """The lines of one operation; its outputs get names."""
-        if op.type in ("Placeholder", "NoOp"):
+        if op.type in ("Placeholder", "NoOp") or (op.outputs and op.outputs[0].name in names):
             return []
         for out in op.outputs:
             _check(out)

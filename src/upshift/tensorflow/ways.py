@@ -14,14 +14,18 @@ import tensorflow as tf
 from ..columns.forms import LEAF
 from ..columns.inputs import Lanes
 from ..verify import differ, sample
-from . import graph, machine, numbers, results
+from . import graph, machine, numbers, plain, results, xla
 from .bridge import Array, as_array
 from .call import Call
 from .operations import Unreadable
 from .trace import Traced
 
+READERS: dict[str, Any] = {"numpy": numbers, "numba": machine, "xla": xla}
+"""What runs the graph of one element otherwise than by TensorFlow's own maps."""
 COMPARED_SECONDS = 10e-9
 """What it costs to compare one number of a result."""
+MOST_LOOKED_AT = 1 << 20
+"""Numbers of a column among which the smallest and the largest are sought."""
 CHECKED_SECONDS = 10e-3
 """What a comparison with the loop may cost, roughly."""
 
@@ -32,20 +36,53 @@ class Way:
 
     name: str
     over: Callable[[Call], list[Any]]
+    structure: Any
+    """What one element's result is nested like."""
+    draws: bool = False
+    """Whether results are random numbers, so that only their kind can be compared."""
+    lengths: set[int] | None = None
+    """For how many elements it was compiled; None where any number will do."""
+
+    def fits(self, n: int) -> bool:
+        return self.lengths is None or n in self.lengths
+
+    def pack(self, columns: list[Any]) -> Any:
+        """The results of all elements, nested like one."""
+        return tf.nest.pack_sequence_as(self.structure, columns)
+
+
+def build_plain(call: Call) -> Way | str:
+    """The function itself on NumPy's numbers, without a graph; or one sentence why not."""
+    try:
+        return Way("python", *plain.over(call))
+    except Unreadable as unreadable:
+        return str(unreadable)
+    except Exception as error:  # the function's own, which the loop will meet, too
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
     """The way of this name, or one sentence why there is none. `compares`: its results are going to be checked."""
-    if name != "map":
-        reason = graph.why_not_vectorized(traced, proven=name == "vectorized" and not compares)
-        if reason:
-            return reason
-    if name in ("numpy", "numba"):
+    reason = ""
+    if name == "vectorized":
+        reason = graph.why_not_vectorized(traced, proven=not compares)
+    elif name != "map":
+        reason = graph.why_not_batched(traced)
+    if reason:
+        return reason
+    if name in READERS:
         try:
-            return Way(name, (numbers if name == "numpy" else machine).over(call, traced))
+            over_columns = READERS[name].over(call, traced)
+            return Way(name, over_columns, traced.structure, traced.draws, set() if name == "xla" else None)
         except Unreadable as unreadable:
             return str(unreadable)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:  # a graph of a kind that nobody has met
+        except (
+            AttributeError,
+            KeyError,
+            TypeError,
+            ValueError,
+            tf.errors.OpError,
+        ) as error:  # nobody has met its kind
             return f"its graph cannot be read: {error}"
     try:
         concrete = graph.batched(call, traced, name)
@@ -57,10 +94,10 @@ def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
         made: list[Any] = concrete(*call.leaves, *lifted.values(call.fn))
         return made
 
-    return Way(name, over)
+    return Way(name, over, traced.structure, traced.draws)
 
 
-def check(call: Call, traced: Traced, made: list[Any], rate: float) -> tuple[str, float]:
+def check(call: Call, made: list[Any], rate: float, kind_only: bool) -> tuple[str, float]:
     """Compare columns of results with the loop's on a sample; one sentence where they differ, and the loop's speed."""
     numbers_each = sum(math.prod(column.shape[1:]) for column in made if isinstance(column, tf.Tensor))
     most = max(2, min(12, int(CHECKED_SECONDS / (rate + COMPARED_SECONDS * (numbers_each + 1)))))
@@ -77,7 +114,7 @@ def check(call: Call, traced: Traced, made: list[Any], rate: float) -> tuple[str
         if len(want) != len(made):
             return f"element {i}: the loop gives {len(want)} results, the gear {len(made)}", rate
         for one, column in zip(want, made, strict=True):
-            reason = differ_at(one, column, i, traced.draws)
+            reason = differ_at(one, column, i, kind_only)
             if reason:
                 return f"element {i}: {reason}", rate
     return "", fastest
@@ -126,5 +163,5 @@ def positions(call: Call, most: int) -> list[int]:
     """Elements worth a look."""
     n = call.n or 0
     columns = [as_array(leaf) for leaf in call.leaves if isinstance(leaf, tf.Tensor)]
-    numbers = [column for column in columns if column.dtype.kind in "iufb" and isinstance(column, np.ndarray)]
+    numbers = [column for column in columns if column.dtype.kind in "iufb" and column.size <= MOST_LOOKED_AT]
     return sample(Lanes(LEAF, tuple(numbers), ()), n, most)[:most]

@@ -25,6 +25,7 @@ from ..columns.kinds import NUMERIC, kind_of
 from ..errors import Untraceable
 from ..rules.arrays.images import IMAGES, module_of, name_of
 from .apart import Apart, OwnNumbers
+from .arraylike import as_ufunc, is_aware
 from .code import CALLED_CLASSES, prepare
 from .draws import GENERATORS, Module, Source, generator_of
 from .held import Copied, CopiedABC, HeldDict, HeldList, HeldSet, contents_of
@@ -161,7 +162,7 @@ class Holder:
         self._note(path, "same", cls)
         if cls.__module__ == "datetime" and cls.__name__ in ("datetime", "date"):
             raise Untraceable("may read the clock: datetime", where=user_line())
-        if is_left_alone(cls.__module__) or issubclass(cls, enum.Enum | BaseException):
+        if is_left_alone(cls.__module__) or issubclass(cls, enum.Enum | BaseException) or is_aware(cls):
             return cls
         if acting(cls.__module__):
             raise Untraceable(f"{acting(cls.__module__)}: {cls.__qualname__}", where=user_line())
@@ -182,6 +183,8 @@ class Holder:
                     copied = self._member(member, (*path, ("member", (owner.__name__, name))))
                     if copied is not None:
                         type.__setattr__(copy, name, copied)
+        if hasattr(cls, "__array__") and not hasattr(cls, "__array_ufunc__"):
+            type.__setattr__(copy, "__array_ufunc__", as_ufunc)
         return copy
 
     def _member(self, member: Any, path: Path) -> Any:
@@ -266,6 +269,9 @@ class Holder:
         """Everything else: what can be called, and instances of the user's classes."""
         if type(value) is Apart:
             return self._apart(value, path)
+        if is_aware(value):
+            self._note(path, "same", value)
+            return value
         if isinstance(value, GENERATORS) and type(value) is not random.SystemRandom:
             return self.generator(value, path)
         owner = generator_of(value)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import Untraceable
 from ..rules.arrays.images import FOREIGN
+from .arraylike import array_of
 from .names import user_line
 from .paths import Path
 from .record import Trace
@@ -55,7 +56,8 @@ class Standin:
         functools.update_wrapper(self, fn, updated=())
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        return self._up_trace.arrays.call(self._up_fn, args, keywords)
+        named = {name: array_of(value) for name, value in keywords.items()}
+        return self._up_trace.arrays.call(self._up_fn, tuple(map(array_of, args)), named)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._up_fn, name)

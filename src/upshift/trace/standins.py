@@ -17,6 +17,7 @@ from ..columns.kinds import kind_of
 from ..errors import Untraceable
 from ..rules.conversions import larger, ranked, smaller, total
 from ..rules.maths import frexp_exponent, frexp_mantissa, modf_fraction, modf_whole
+from .arraylike import array_of, number_of
 from .lane import Lane, is_lane
 from .names import user_line
 
@@ -36,6 +37,7 @@ def _seen(fn: Function) -> Function:
 
     @functools.wraps(fn)
     def standin(*args: Any, **keywords: Any) -> Any:
+        args = tuple(map(number_of, args))
         trace = _trace_of((*args, *keywords.values()))
         if trace is None:
             return fn(*args, **keywords)
@@ -194,6 +196,7 @@ def class_of_value(*args: Any) -> Any:
 def _convert(cls: type) -> Function:
     @functools.wraps(cls, updated=())
     def standin(*args: Any, **keywords: Any) -> Any:
+        args = tuple(number_of(arg, f"__{cls.__name__}__") for arg in args)
         trace = _trace_of(args)
         if trace is None or keywords or len(args) > 1 + (cls is complex):
             return cls(*args, **keywords)
@@ -211,6 +214,7 @@ class ScalarClass(type):
 
     def __call__(cls, *args: Any, **keywords: Any) -> Any:
         plain = cls._up_original
+        args = tuple(map(array_of, args))
         trace = _trace_of(args)
         if trace is None or keywords or len(args) != 1:
             return plain(*args, **keywords)

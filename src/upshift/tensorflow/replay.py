@@ -1,0 +1,63 @@
+"""TensorFlow's graph of one element and tensors in; the same operations anew, in the graph that is being built, out.
+
+Calls are written out, and branches become selects: both sides are computed, and nothing that follows is divided. Only
+branches with loops in them stay branches, since a loop on the wrong side might never end.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.framework import ops
+from tensorflow.python.ops import while_v2
+
+from .reading import CALLS, IF, WHILE
+
+
+def replay(graph: Any, given: Sequence[Any], known: dict[str, Any] | None = None) -> list[Any]:
+    """The results of a graph for other inputs. `known`: tensors in it that are not to be computed."""
+    values = dict(known or {})
+    values |= {tensor.name: value for tensor, value in zip(graph.inputs, given, strict=True)}
+    for op in graph.get_operations():
+        if op.type in ("Placeholder", "NoOp") or (op.outputs and op.outputs[0].name in values):
+            continue
+        inputs = [values[tensor.name] for tensor in op.inputs]
+        values |= {tensor.name: made for tensor, made in zip(op.outputs, _again(op, inputs, graph), strict=True)}
+    return [values[tensor.name] for tensor in graph.outputs]
+
+
+def _again(op: Any, inputs: list[Any], graph: Any) -> list[Any]:
+    if op.type in IF:
+        return _choose(op, inputs[0], inputs[1:])
+    if op.type in WHILE:
+        return _loop(op, inputs)
+    if op.type in CALLS:
+        return replay(graph._get_function(op.get_attr("f").name).graph, inputs)
+    into = ops.get_default_graph()
+    made = into._create_op_internal(op.type, inputs, attrs=dict(op.node_def.attr), op_def=op.op_def)
+    return list(made.outputs)
+
+
+def _choose(op: Any, condition: Any, given: list[Any]) -> list[Any]:
+    names = ("then_branch", "_true_graph"), ("else_branch", "_false_graph")
+    sides = [while_v2._get_graph(op, *name) for name in names]
+    computed = [functools.partial(replay, side, given) for side in sides]
+    if any(node.op in WHILE for side in sides for node in _nodes(side)):
+        return list(tf.cond(condition, *computed))
+    yes, no = (compute() for compute in computed)
+    return [tf.where(condition, a, b) for a, b in zip(yes, no, strict=True)]
+
+
+def _loop(op: Any, given: list[Any]) -> list[Any]:
+    test = while_v2._get_graph(op, "cond", "_cond_graph")
+    body = while_v2._get_graph(op, "body", "_body_graph")
+    made = tf.while_loop(lambda *state: replay(test, state)[0], lambda *state: replay(body, state), given)
+    return list(made)
+
+
+def _nodes(graph: Any) -> list[Any]:
+    definition = graph.as_graph_def()
+    return [*definition.node, *(node for function in definition.library.function for node in function.node_def)]
