@@ -239,6 +239,7 @@ def test_settings_of_the_user_hold() -> None:
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """All arrays are taken to be large."""
     monkeypatch.setattr(life, "XLA_FROM", -1.0)
+    monkeypatch.setattr(life, "FUSED", 0)
     monkeypatch.setattr(life, "BRIEF", -1.0)
 
 

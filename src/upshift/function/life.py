@@ -32,7 +32,7 @@ from ..plan.disk import NOTEBOOK
 from ..plan.fingerprint import fingerprint
 from .cover import Fast, shifting, straight, watching
 from .lots import HEAVY, OF_A_KERNEL, Lot, lot_of, note_of
-from .outlook import calls_itself, is_brief, is_lazy, looks_worldly, why_plain
+from .outlook import calls_itself, count_steps, is_brief, is_lazy, looks_worldly, why_plain
 from .pace import Pace
 from .trial import Trial, copies_of
 
@@ -50,6 +50,8 @@ OFTEN = 16
 """Calls that machine code may leave to the plain function within some looks."""
 XLA_FROM = 2e-3
 """Seconds of a plain call with arrays from which on XLA may be faster than NumPy."""
+FUSED = 4
+"""Operators and calls from which on XLA has something to put together: one product is NumPy's own."""
 LONG = 1e-3
 """Seconds of a plain call from which on machine code lets other threads run."""
 CHECK = 20e-6
@@ -422,7 +424,8 @@ class Life:
 
     def _is_for_xla(self, lot: Lot) -> bool:
         """Whether XLA may be faster than NumPy; it is not loaded for that where nobody has."""
-        return lot.has_arrays and lot.shortest > XLA_FROM and "jax" in self.gears and "jax" in sys.modules
+        allowed = "jax" in self.gears and "jax" in sys.modules
+        return allowed and lot.has_arrays and lot.shortest > XLA_FROM and count_steps(self.plain) >= FUSED
 
     def _note(self, lot: Lot) -> None:
         if lot.noted:

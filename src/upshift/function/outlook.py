@@ -59,6 +59,11 @@ def has_loop(f: types.FunctionType) -> bool:
     return not _BACKWARDS.isdisjoint(f.__code__.co_code[::2])
 
 
+def count_steps(f: types.FunctionType) -> int:
+    """How many operators and calls its own code has."""
+    return sum(i.opname == "BINARY_OP" or i.opname.startswith("CALL") for i in dis.get_instructions(f.__code__))
+
+
 def is_brief(f: types.FunctionType) -> bool:
     """Whether every call runs its few instructions once and calls nothing written in Python."""
     if has_loop(f) or len(f.__code__.co_code) > 512:
