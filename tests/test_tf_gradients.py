@@ -58,8 +58,10 @@ def test_gradients_in_a_graph_are_those_of_map_fn(row: Row) -> None:
 @pytest.mark.parametrize("row", SMOOTH[::4], ids=lambda row: row.name)
 @pytest.mark.parametrize("way", ["vectorized", "map"])
 def test_gradients_through_a_way_are_those_of_map_fn(row: Row, way: str) -> None:
-    known = memory.fresh(make_call(row.fn, row.elems), with_operations=True)
-    made = known.make(way, make_call(row.fn, row.elems))
+    call = make_call(row.fn, row.elems)
+    known = memory.fresh(call, with_operations=True)
+    known.trace(call)
+    made = known.make(way, call)
     assert made is not None, known.refusals[way]
     close(gradients(reference, row), gradients(lambda fn, elems: made.over(make_call(fn, elems)), row))
 

@@ -35,7 +35,7 @@ COSTS = {
     "map": 40e-3,
 }
 """Seconds that making each is expected to take; what was measured takes their place."""
-LINES = {"numba": 3e-3, "xla": 1.5e-3}
+LINES = {"numba": 3e-3, "xla": 1.5e-3, "vectorized": 1.5e-3, "map": 1e-3}
 """Seconds more for every operation in the graph."""
 PER_RUN = 10.0
 """How many times longer an operation takes to trace than to run, once, eagerly."""
@@ -123,6 +123,9 @@ class Known:
             return seconds > 1.5 * cost or (seconds > WORTHWHILE and self.spent > cost)
         if seconds < SHORTEST or (name == "map" and seconds / n < 20e-6):
             return False
+        untried = {"numba", "xla"}.intersection(self.candidates) - self.ways.keys()
+        if untried and name in ("vectorized", "map"):
+            return False  # which are hardly ever faster
         return self.spent > PATIENCE[name] * cost
 
     def _loops(self) -> bool:
