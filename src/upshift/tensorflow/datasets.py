@@ -192,11 +192,10 @@ def _by_operations(ds: Any, calls: Batches, num_parallel_calls: int | None, dete
 def _with_draws(ds: Any, f: Any, tree: Any) -> Any:
     """Every element, as a tuple, and its random numbers: drawn ahead where it is known how many elements there are."""
     n = int(ds.cardinality()) if tf.executing_eagerly() else tf.data.UNKNOWN_CARDINALITY
-    kinds = [step.kind for step in tree.draws]
+    kinds = [turn.kind for turn in tree.turns]
 
     def draw(size: int) -> list[Any]:
-        drawn = drawn_for(tree, f, int(size))
-        return [drawn.columns[step.out] for step in tree.draws]
+        return drawn_for(tree, f, int(size)).columns
 
     def columns(size: Any) -> Any:
         made = tf.numpy_function(draw, [size], [tf.as_dtype(kind.dtype) for kind in kinds])

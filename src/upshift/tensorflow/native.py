@@ -12,7 +12,7 @@ import functools
 import threading
 import types
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from ..config import settings
 from ..trace import Const, Step, bind
 from ..trace.names import Applied
 from ..trace.paths import Roots
+from ..trace.turns import DrawOp
 from ..verify import differ
 from . import arranging, elementwise
 from .examples import examples, tries
@@ -121,10 +122,13 @@ class Native:
         kinds = self.proved.tree.kinds
         values: dict[int, Any] = dict(self.constants)
         values |= {i: of_input(x, kind.dtype) for i, (x, kind) in enumerate(zip(tensors, kinds, strict=True))}
-        for step, x in zip(self.proved.tree.draws, drawn, strict=True):
-            assert step.kind is not None
-            values[step.out] = of_input(x, step.kind.dtype)
+        for step in self._draws() if drawn else ():
+            values[step.out] = of_input(drawn[step.refs[0].value], step.kind.dtype)
         return self._along(self.proved.path, values, python)
+
+    def _draws(self) -> Iterator[Any]:
+        """Steps that draw a number: every path has its own."""
+        return (step for node in self.proved.tree.nodes() for step in node.steps if isinstance(step.op, DrawOp))
 
     def _along(self, path: Path, values: dict[int, Any], python: Python | None) -> list[Any]:
         values = dict(values)
@@ -216,7 +220,7 @@ def _compare(made: Native, row: tuple[Any, ...], partly: bool) -> None:
     try:
         with tf.init_scope():
             tensors = [tf.constant(argument) for argument in row]
-            numbers = [tf.constant(one) for one in drawn.of_lane(0, tree.draws)] if drawn is not None else []
+            numbers = [tf.constant(one) for one in drawn.of_lane(0)] if drawn is not None else []
             got = [one.numpy() for one in made(*tensors, python=python if partly else None, drawn=numbers)]
     except (TypeError, ValueError, tf.errors.OpError) as error:
         text = str(error).strip().split("\n")[0]

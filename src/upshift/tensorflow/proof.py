@@ -146,7 +146,7 @@ def _traced(func: Any, specs: Sequence[Any], length: int, draws: bool) -> Tree:
         drawn = drawn_for(tree, func, DRAWN)
         drawn.put_back()
         for i in range(DRAWN):
-            _grow(tree, func, rows[i % len(rows)], drawn.of_lane(i, tree.draws))
+            _grow(tree, func, rows[i % len(rows)], drawn.of_lane(i))
     return tree
 
 
@@ -159,7 +159,7 @@ def _grow(tree: Tree, func: Any, row: tuple[Any, ...], drawn: Sequence[Any]) -> 
 def drawn_for(tree: Tree, func: Any, n: int) -> Drawn:
     """The random numbers of so many elements, as they would draw them one after the other."""
     try:
-        return Drawn(tree.draws, func, {}, {}, n)
+        return Drawn(tree.turns or [], func, {}, {}, {}, n)
     except (KeyError, Untraceable) as error:
         raise NotNative(f"it draws random numbers in a way that is not known: {error}") from None
 
