@@ -21,6 +21,7 @@ import pytest
 
 import functions_table
 import upshift as up
+from eagerly import compile_at_once, kinds_compiled
 from law import overheard
 from upshift.function import decorate, life, lots, pace
 
@@ -28,28 +29,12 @@ from upshift.function import decorate, life, lots, pace
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Machine code is compiled at the second call of a kind, and looked at all the time."""
-    monkeypatch.setattr(lots, "AT_STAKE", -1.0)
-    monkeypatch.setattr(lots, "SMALLEST", -1.0)
-    monkeypatch.setattr(lots, "FASTER", math.inf)
-    monkeypatch.setattr(lots, "CHECKS", 1)
-    monkeypatch.setattr(lots.Lot, "price", lambda self: 0.0)
-    monkeypatch.setattr(pace, "FIRST_PAUSES", (0,))
-    monkeypatch.setattr(pace, "LONGEST_PAUSE", 2)
-    monkeypatch.setattr(pace, "FAST_PAUSE", 2)
+    compile_at_once(monkeypatch)
 
 
 @pytest.fixture
 def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The kinds that were compiled."""
-    made: list[Any] = []
-    prepare = life.prepare_call
-
-    def counted(gear: str, f: Any, kind: Any, *more: Any) -> Any:
-        made.append(kind)
-        return prepare(gear, f, kind, *more)
-
-    monkeypatch.setattr(life, "prepare_call", counted)
-    return made
+    return kinds_compiled(monkeypatch)
 
 
 def spiral(n: int, k: float = 0.5, *, start: float = 0.0) -> float:

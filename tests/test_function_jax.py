@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +10,9 @@ import numpy as np
 import pytest
 
 import upshift as up
+from eagerly import compile_at_once
 from law import overheard
-from upshift.function import life, lots, pace
+from upshift.function import life
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -25,13 +25,7 @@ PARAMS = {"w": TABLE}
 @pytest.fixture(autouse=True)
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program is made at the second call of a kind, and looked at all the time."""
-    monkeypatch.setattr(lots, "AT_STAKE", -1.0)
-    monkeypatch.setattr(lots, "FASTER", math.inf)
-    monkeypatch.setattr(lots, "CHECKS", 1)
-    monkeypatch.setattr(lots.Lot, "price", lambda self: 0.0)
-    monkeypatch.setattr(pace, "FIRST_PAUSES", (0,))
-    monkeypatch.setattr(pace, "LONGEST_PAUSE", 2)
-    monkeypatch.setattr(pace, "FAST_PAUSE", 2)
+    compile_at_once(monkeypatch)
 
 
 def vector(i: int) -> Any:

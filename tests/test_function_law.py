@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import warnings
 from collections.abc import Iterator
@@ -13,9 +12,10 @@ import numpy as np
 import pytest
 
 import upshift as up
+from eagerly import compile_at_once
 from functions_table import ROWS, Call, Row
 from law import Rule, compare, overheard
-from upshift.function import life, lots, pace
+from upshift.function import life
 
 CALLS = 45
 """Random calls of every function."""
@@ -25,14 +25,7 @@ EXACT = Rule(exact=True)
 @pytest.fixture(autouse=True)
 def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Machine code is compiled at the second call of a kind, and looked at all the time."""
-    monkeypatch.setattr(lots, "AT_STAKE", -1.0)
-    monkeypatch.setattr(lots, "SMALLEST", -1.0)
-    monkeypatch.setattr(lots, "FASTER", math.inf)
-    monkeypatch.setattr(lots, "CHECKS", 1)
-    monkeypatch.setattr(lots.Lot, "price", lambda self: 0.0)
-    monkeypatch.setattr(pace, "FIRST_PAUSES", (0,))
-    monkeypatch.setattr(pace, "LONGEST_PAUSE", 2)
-    monkeypatch.setattr(pace, "FAST_PAUSE", 2)
+    compile_at_once(monkeypatch)
     monkeypatch.setattr(life, "BRIEF", -1.0)
     yield
 

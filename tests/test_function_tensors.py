@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +10,9 @@ import numpy as np
 import pytest
 
 import upshift as up
+from eagerly import compile_at_once, kinds_compiled
 from law import overheard
-from upshift.function import life, lots, pace
+from upshift.function import life
 
 tf = pytest.importorskip("tensorflow")
 
@@ -24,26 +24,12 @@ TABLE = tf.constant([1.0, 2.0, 3.0])
 @pytest.fixture(autouse=True)
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """A graph is made at the second call of a kind, and looked at all the time."""
-    monkeypatch.setattr(lots, "AT_STAKE", -1.0)
-    monkeypatch.setattr(lots, "FASTER", math.inf)
-    monkeypatch.setattr(lots, "CHECKS", 1)
-    monkeypatch.setattr(lots.Lot, "price", lambda self: 0.0)
-    monkeypatch.setattr(pace, "FIRST_PAUSES", (0,))
-    monkeypatch.setattr(pace, "LONGEST_PAUSE", 2)
-    monkeypatch.setattr(pace, "FAST_PAUSE", 2)
+    compile_at_once(monkeypatch)
 
 
 @pytest.fixture
 def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    made: list[Any] = []
-    prepare = life.prepare_call
-
-    def counted(gear: str, f: Any, kind: Any, *more: Any) -> Any:
-        made.append(kind)
-        return prepare(gear, f, kind, *more)
-
-    monkeypatch.setattr(life, "prepare_call", counted)
-    return made
+    return kinds_compiled(monkeypatch)
 
 
 # ---- a table of functions

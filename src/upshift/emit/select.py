@@ -225,7 +225,7 @@ class _Writer:
         if isinstance(ref, int) and ref in self.blurred:
             size = self.kinds[ref].dtype.itemsize
             self._odd(path, f"e_{value} > {CLOSE[size]} * abs({value}) + 1e-300")
-        if isinstance(ref, int) and ref >= 0 and self._warns(ref):
+        if isinstance(ref, int) and ref >= 0 and warns_at(self.tree, ref):
             self._odd(path, f"(not isfinite({value})) & (not ({self.nan}))")
         return self._as(value, dtype)
 
@@ -308,7 +308,7 @@ class _Writer:
         if isinstance(op, Watched) or op.name in ("pow", "power"):
             fine = " & ".join(f"isfinite({arg})" for arg in args) or "True"
             self._odd(path, f"(not isfinite({out})) & {fine}")
-        elif op.warns and step.kind is not None and step.kind.dtype.kind == "f" and not self._flows(step.out):
+        elif op.warns and step.kind is not None and step.kind.dtype.kind == "f" and not flows(self.tree, step.out):
             self._odd(path, f"(not isfinite({out})) & (not ({self.nan}))")
         self._spread(op, step, args, out)
 
@@ -327,23 +327,6 @@ class _Writer:
             error += f" + {_BLUR[name].format(*args, out=out, **errors)}"
         self.blurred.add(step.out)
         self.made.lines.append(f"e_{out} = {error}")
-
-    def _warns(self, ref: int) -> bool:
-        steps = (step for node in self.tree.nodes() for step in node.steps)
-        return any(step.out == ref and step.op is not None and step.op.warns for step in steps)
-
-    def _flows(self, id: int) -> bool:
-        """Whether every use of a value hands on that it is not finite, so that a result tells."""
-        for node in self.tree.nodes():
-            if isinstance(node.end, Guard) and node.end.ref == id:
-                return False
-            for step in node.steps:
-                if id not in step.refs or step.op is None:
-                    continue
-                spelled = SPELLED.get(step.op.name)
-                if spelled is None or not spelled.flows or not step.op.warns:
-                    return False
-        return True
 
     # ---- values
 
@@ -393,3 +376,22 @@ class _Writer:
         if kind is not None and kind.dtype == dtype:
             return value
         return f"{dtype.name}_({value})"
+
+
+def warns_at(tree: Tree, ref: int) -> bool:
+    """Whether NumPy may warn of a value."""
+    steps = (step for node in tree.nodes() for step in node.steps)
+    return any(step.out == ref and step.op is not None and step.op.warns for step in steps)
+
+
+def flows(tree: Tree, id: int) -> bool:
+    """Whether every use of a value hands on that it is not finite, so that a result tells."""
+    for node in tree.nodes():
+        if isinstance(node.end, Guard) and node.end.ref == id:
+            return False
+        for step in node.steps:
+            if id in step.refs and step.op is not None:
+                spelled = SPELLED.get(step.op.name)
+                if spelled is None or not spelled.flows or not step.op.warns:
+                    return False
+    return True

@@ -15,7 +15,7 @@ from jax import lax
 
 from ...columns.forms import Form
 from ...columns.kinds import Kind, array_kind, kind_of, kind_of_value
-from ...emit.select import SPELLED
+from ...emit.select import flows, warns_at
 from ...rules import lower
 from ...rules.arrays.dynamic import Each, Unpack, signature_of
 from ...trace import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
@@ -238,7 +238,7 @@ class _Writer:
             work.odd(~fine & jnp.isfinite(value.x) if not value.ndim else ~fine)
         if value.ndim and self.outline.warns and not self.outline.on_cpu:
             work.odd(~jnp.isfinite(value.x))
-        elif not value.ndim and isinstance(ref, int) and ref >= 0 and self._warns(ref):
+        elif not value.ndim and isinstance(ref, int) and ref >= 0 and warns_at(self.tree, ref):
             work.odd(~jnp.isfinite(value.x) & ~self.nan)
 
     # ---- steps
@@ -278,24 +278,8 @@ class _Writer:
     def _watch(self, step: Step, made: Value) -> None:
         """Where NumPy would warn and no result tells, the lane is odd."""
         assert step.op is not None
-        if self.work.careful and step.op.warns and made.dtype.kind == "f" and not self._flows(step.out):
+        if self.work.careful and step.op.warns and made.dtype.kind == "f" and not flows(self.tree, step.out):
             self.work.odd(~jnp.isfinite(made.x) & ~self.nan)
-
-    def _warns(self, ref: int) -> bool:
-        steps = (step for node in self.tree.nodes() for step in node.steps)
-        return any(step.out == ref and step.op is not None and step.op.warns for step in steps)
-
-    def _flows(self, id: int) -> bool:
-        """Whether every use of a value hands on that it is not finite, so that a result tells."""
-        for node in self.tree.nodes():
-            if isinstance(node.end, Guard) and node.end.ref == id:
-                return False
-            for step in node.steps:
-                if id in step.refs and step.op is not None:
-                    spelled = SPELLED.get(step.op.name)
-                    if spelled is None or not spelled.flows or not step.op.warns:
-                        return False
-        return True
 
     # ---- values
 
