@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,19 @@ from test_law import BATCHING, ROWS, check_all
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 NUMBA_ONLY = ("numba",)
+NARROW = frozenset(map(np.dtype, ("int8", "int16", "int32", "uint8", "uint16", "uint32", "float32")))
 
 
 @pytest.mark.parametrize("row", ROWS)
 def test_not_one_bit_differs(row: Row) -> None:
-    """The function itself: nothing was traced before."""
-    check_all(row, lambda data: check(row.f, *data.columns, gears=NUMBA_ONLY, exact=True))
+    """The function itself: nothing was traced before. Narrow numbers, of which test_narrow.py is, in some rows."""
+    every = zlib.crc32(row.name.encode()) % 8 == 0
+    chosen = tuple(data for data in row.data if every or not any(map(_is_narrow, data.columns)))
+    check_all(row, lambda data: check(row.f, *data.columns, gears=NUMBA_ONLY, exact=True), chosen)
+
+
+def _is_narrow(column: Any) -> bool:
+    return isinstance(column, np.ndarray) and column.dtype in NARROW
 
 
 @pytest.mark.parametrize("row", BATCHING)

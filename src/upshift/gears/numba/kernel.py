@@ -26,7 +26,7 @@ from .blocks import Refused
 from .build import BUILD, Again, Build
 from .classes import sort_of_argument
 from .kept import kept
-from .narrow import is_narrow
+from .narrow import CASTS, is_narrow
 from .pipeline import dispatcher_of, is_wide
 from .ranges import RELAXED
 from .semantics import register_symbols
@@ -108,10 +108,23 @@ def _compile(
         besides = form, [(k.dtype.str, k.shape) for k in outs], build.mixed, bool(RELAXED.get())
         return kernel.overloads[signature.args], besides
 
-    text = f"{text_of(unit)}\n{arguments}\n{classes}\n{[capture.path for capture in bound]}\n{shapes}\n{writes}"
+    own = text_of(unit)
+    beside = classes if any(map(_is_narrow, arguments)) or NAMES_NARROW.search(own) else ""
+    text = f"{own}\n{arguments}\n{beside}\n{[capture.path for capture in bound]}\n{shapes}\n{writes}"
     run, (form, outs, mixed, relaxed) = kept(f"{text}\n{RELAXED.get() is not None}", make)
     made = tuple(_kind_of(np.dtype(dtype), shape) for dtype, shape in outs)
     return Kernel(unit, bound, run, form, made, mixed, is_near_numpy(kinds, bound, unit), relaxed)
+
+
+NAMES_NARROW = re.compile(
+    rf"\b({'|'.join(name for name, value in vars(np).items() if isinstance(value, type) and value in CASTS)})\b"
+    r"|'[<>=|]?[bBhHiIfu][1248]?'"
+)
+"""Where a function names numbers of less than 64 bits; else what is Python's and what NumPy's makes no difference."""
+
+
+def _is_narrow(t: Any) -> bool:
+    return is_narrow(t.dtype if isinstance(t, types.Array) else t)
 
 
 def _settled(unit: Unit, build: Build, arguments: tuple[Any, ...], given: list[Any]) -> Any:
