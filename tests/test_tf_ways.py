@@ -14,6 +14,13 @@ from upshift.tensorflow import memory, plain, plan  # noqa: E402
 from upshift.tensorflow.bridge import as_array  # noqa: E402
 from upshift.tensorflow.call import make_call  # noqa: E402
 
+
+@pytest.fixture(autouse=True)
+def unseeded() -> None:
+    """Whatever an earlier test has seeded: with a seed, numbers are drawn one after the other."""
+    tf.compat.v1.set_random_seed(None)
+
+
 PURE = [row for row in ROWS if row.graph]
 
 

@@ -76,8 +76,8 @@ class Trace:
             if not is_lane(side) and not isinstance(side, (*_NUMBERS, np.ndarray)):
                 if side is None or isinstance(side, str | bytes):
                     return self.arrays.call(fn, (a, b), {})
-                if getattr(side, "__array_ufunc__", 0) is None:  # its own operator is asked
-                    return NotImplemented
+                if getattr(side, "__array_ufunc__", 0) is None or getattr(side, "__array_priority__", 0) > 0:
+                    return NotImplemented  # its own operator is asked
                 name = type(side).__name__
                 raise Untraceable(f"computes with an array and a {name}", where=user_line())
         return self.arrays.call(fn, (a, b), {})
