@@ -1,8 +1,10 @@
-"""For tests of whole functions: compiled at the second call of a kind, and what was compiled."""
+"""For tests of whole functions: tables of them, compiled at the second call of a kind, and what was compiled."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -33,3 +35,44 @@ def kinds_compiled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     monkeypatch.setattr(life, "prepare_call", counted)
     return made
+
+
+def compile_wrongly(monkeypatch: pytest.MonkeyPatch, off: list[float]) -> None:
+    """What is compiled gives results that are off by the number in the list."""
+    prepare = life.prepare_call
+
+    def wrong(*given: Any) -> Any:
+        made = prepare(*given)
+        return dataclasses.replace(made, run=lambda *args: made.run(*args) + off[0])
+
+    monkeypatch.setattr(life, "prepare_call", wrong)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A function, the arguments of its i-th call, and whether it is to be compiled."""
+
+    f: Callable[..., Any]
+    make: Callable[[int], tuple[Any, ...]]
+    shifts: bool = True
+
+
+def into(rows: list[Row]) -> Callable[..., Callable[[Any], Any]]:
+    """A decorator that puts functions into a table."""
+
+    def row(make: Callable[[int], tuple[Any, ...]], shifts: bool = True) -> Callable[[Any], Any]:
+        def add(f: Any) -> Any:
+            rows.append(Row(f, make, shifts))
+            return f
+
+        return add
+
+    return row
+
+
+def outcome(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """What a call gives, and what it raises."""
+    try:
+        return f(*args), None
+    except Exception as error:
+        return None, error

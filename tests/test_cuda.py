@@ -35,7 +35,7 @@ from upshift.gears.cuda.target import Target, target_of
 from upshift.gears.cuda.ufuncs import c_name
 from upshift.gears.express import MISS, binder_of
 from upshift.gears.numba.branchless import shared_values
-from upshift.gears.numba.semantics import C_FUNCTIONS, register_symbols
+from upshift.gears.numba.floats import C_FUNCTIONS, register_symbols
 from upshift.gears.ran import NotCompiled, Ran
 from upshift.trace import Tree, bind, grow
 from upshift.verify import check_columns, differ

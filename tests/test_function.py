@@ -21,7 +21,7 @@ import pytest
 
 import functions_table
 import upshift as up
-from eagerly import compile_at_once, kinds_compiled
+from eagerly import compile_at_once, compile_wrongly, kinds_compiled
 from law import overheard
 from upshift.function import decorate, life, lots, pace
 
@@ -429,13 +429,7 @@ def test_impurity_is_named(eager: None, name: str, capsys: pytest.CaptureFixture
 
 
 def test_wrong_machine_code_is_never_seen(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare = life.prepare_call
-
-    def wrong(*given: Any) -> Any:
-        made = prepare(*given)
-        return dataclasses.replace(made, run=lambda *args: made.run(*args) + 1.0)
-
-    monkeypatch.setattr(life, "prepare_call", wrong)
+    compile_wrongly(monkeypatch, [1.0])
     f: Any = up.function(spiral)
     with overheard() as said:
         assert [f(i, 0.5) for i in range(9)] == [spiral(i, 0.5) for i in range(9)]
@@ -444,13 +438,8 @@ def test_wrong_machine_code_is_never_seen(eager: None, monkeypatch: pytest.Monke
 
 
 def test_machine_code_that_becomes_wrong_is_found(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare, off = life.prepare_call, [0.0]
-
-    def drifting(*given: Any) -> Any:
-        made = prepare(*given)
-        return dataclasses.replace(made, run=lambda *args: made.run(*args) + off[0])
-
-    monkeypatch.setattr(life, "prepare_call", drifting)
+    off = [0.0]
+    compile_wrongly(monkeypatch, off)
     monkeypatch.setattr(life, "CHECKED_SHARE", math.inf)
     f: Any = up.function(spiral)
     for i in range(9):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
 import upshift as up
-from eagerly import compile_at_once
+from eagerly import Row, compile_at_once, into, outcome
 from law import overheard
 from upshift.function import life
 
@@ -32,22 +30,8 @@ def vector(i: int) -> Any:
     return jnp.asarray(np.random.default_rng(i).normal(0, 2, 3).astype("float32"))
 
 
-@dataclass(frozen=True)
-class Row:
-    f: Callable[..., Any]
-    make: Callable[[int], tuple[Any, ...]]
-    program: bool = True
-
-
 ROWS: list[Row] = []
-
-
-def row(make: Callable[[int], tuple[Any, ...]], program: bool = True) -> Callable[[Any], Any]:
-    def add(f: Any) -> Any:
-        ROWS.append(Row(f, make, program))
-        return f
-
-    return add
+row = into(ROWS)
 
 
 def halved(x):
@@ -100,32 +84,32 @@ def mismatched(a, b):
     return a + b
 
 
-@row(lambda i: (vector(i),), program=False)
+@row(lambda i: (vector(i),), shifts=False)
 def decides(x):
     return x * 2.0 if x[0] > 0 else x
 
 
-@row(lambda i: (vector(i), i), program=False)
+@row(lambda i: (vector(i), i), shifts=False)
 def decides_by_number(x, n):
     return x * 2.0 if n > 3 else x
 
 
-@row(lambda i: (vector(i),), program=False)
+@row(lambda i: (vector(i),), shifts=False)
 def gives_number(x):
     return float(x[0]), x
 
 
-@row(lambda i: (vector(i),), program=False)
+@row(lambda i: (vector(i),), shifts=False)
 def by_numpy(x):
     return np.sort(x)
 
 
-@row(lambda i: (vector(i),), program=False)
+@row(lambda i: (vector(i),), shifts=False)
 def with_captured_dict(x):
     return x * PARAMS["w"]
 
 
-@row(lambda i: (vector(i), np.ones(3, np.float32)), program=False)
+@row(lambda i: (vector(i), np.ones(3, np.float32)), shifts=False)
 def beside_numpy(x, a):
     return x + a
 
@@ -145,13 +129,6 @@ def same(want: Any, got: Any) -> None:
         assert want == got
 
 
-def outcome(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
-    try:
-        return f(*args), None
-    except Exception as error:
-        return None, error
-
-
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.f.__name__)
 def test_every_function_of_the_table(row: Row) -> None:
     f: Any = up.function(row.f)
@@ -167,8 +144,8 @@ def test_every_function_of_the_table(row: Row) -> None:
                 assert all((a in map(id, args)) is (b in map(id, args)) for a, b in ((id(a), id(b)) for a, b in leaves))
     assert not said, said
     shifted = any(kind.gear == "jax" for kind in f.explain().kinds)
-    assert shifted is row.program, f.explain()
-    assert row.program or f.explain().kinds[0].refusal is not None
+    assert shifted is row.shifts, f.explain()
+    assert row.shifts or f.explain().kinds[0].refusal is not None
 
 
 def test_what_it_captured_changes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,9 +250,9 @@ ARRAY_ROWS = [
     Row(chosen, lambda i: (array(i),)),
     Row(warns, lambda i: (np.abs(array(i)) if i % 4 else array(i) * (1 if i % 8 else 1e3),)),
     Row(of_columns, lambda i: (array(i),)),
-    Row(lambda x: x, lambda i: (array(i),), program=False),
-    Row(lambda x: x[1:], lambda i: (array(i),), program=False),
-    Row(lambda x: WEIGHTS, lambda i: (array(i),), program=False),
+    Row(lambda x: x, lambda i: (array(i),), shifts=False),
+    Row(lambda x: x[1:], lambda i: (array(i),), shifts=False),
+    Row(lambda x: WEIGHTS, lambda i: (array(i),), shifts=False),
     Row(lambda x: x.sum() * x.T, lambda i: (array(i).reshape(1, 3),)),
 ]
 
@@ -315,7 +292,7 @@ def test_functions_of_numpy_s_arrays(row: Row, large: None) -> None:
         assert (want is args[0]) is (got is copies[0]) and (want is WEIGHTS) is (got is WEIGHTS)
         assert np.array_equal(args[0], copies[0])
     shifted = any(kind.gear == "jax" or "rests" in kind.why for kind in f.explain().kinds)
-    assert shifted is row.program, f.explain()
+    assert shifted is row.shifts, f.explain()
 
 
 def test_other_shapes_and_written_arrays_are_the_plain_function_s(large: None) -> None:

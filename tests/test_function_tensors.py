@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
 import upshift as up
-from eagerly import compile_at_once, kinds_compiled
+from eagerly import Row, compile_at_once, compile_wrongly, into, kinds_compiled, outcome
 from law import overheard
-from upshift.function import life
 
 tf = pytest.importorskip("tensorflow")
 
@@ -43,22 +40,8 @@ def of_three(i: int) -> Any:
     return tf.constant(np.random.default_rng(i).normal(0, 2, 3).astype("float32"))
 
 
-@dataclass(frozen=True)
-class Row:
-    f: Callable[..., Any]
-    make: Callable[[int], tuple[Any, ...]]
-    graph: bool = True
-
-
 ROWS: list[Row] = []
-
-
-def row(make: Callable[[int], tuple[Any, ...]], graph: bool = True) -> Callable[[Any], Any]:
-    def add(f: Any) -> Any:
-        ROWS.append(Row(f, make, graph))
-        return f
-
-    return add
+row = into(ROWS)
 
 
 @row(lambda i: (vector(i), vector(i)))
@@ -81,7 +64,7 @@ def by_an_int(x, n):
     return x * n + tf.cast(n, tf.float32)
 
 
-@row(lambda i: (tf.range(i % 5 + 1), 3 if i % 4 else 2**40), graph=True)
+@row(lambda i: (tf.range(i % 5 + 1), 3 if i % 4 else 2**40))
 def of_ints(x, n):
     return x * 2 + (n if n is None else x)
 
@@ -140,7 +123,7 @@ def of_many(*xs):
     return tf.add_n(xs) if len(xs) > 1 else xs[0] * 1.0
 
 
-@row(lambda i: (vector(i), tf.constant(i % 4)), graph=True)
+@row(lambda i: (vector(i), tf.constant(i % 4)))
 def gathered(x, i):
     return tf.gather(x, [i])
 
@@ -174,7 +157,7 @@ def with_tape_inside(x):
     return y, tape.gradient(y, x)
 
 
-@row(lambda i: (vector(i),), graph=False)
+@row(lambda i: (vector(i),), shifts=False)
 def reads_length(x):
     return x / x.shape[0] if x.shape[0] > 2 else x
 
@@ -183,37 +166,37 @@ def by_length(x):
     return x * 2.0 if x.shape[0] == 3 else x
 
 
-@row(lambda i: (vector(i),), graph=False)
+@row(lambda i: (vector(i),), shifts=False)
 def reads_length_elsewhere(x):
     return (lambda y: by_length(y))(x)
 
 
-@row(lambda i: (vector(i), i), graph=False)
+@row(lambda i: (vector(i), i), shifts=False)
 def decides_by_number(x, n):
     return x * 2.0 if n > 3 else x
 
 
-@row(lambda i: (vector(i), float(i)), graph=False)
+@row(lambda i: (vector(i), float(i)), shifts=False)
 def looks_at_class(x, n):
     return x * 2.0 if isinstance(n, float) else x
 
 
-@row(lambda i: (vector(i),), graph=False)
+@row(lambda i: (vector(i),), shifts=False)
 def gives_number(x):
     return float(tf.reduce_sum(x)), x * 2.0
 
 
-@row(lambda i: (vector(i),), graph=False)
+@row(lambda i: (vector(i),), shifts=False)
 def by_numpy(x):
     return np.sort(x.numpy())
 
 
-@row(lambda i: (vector(i), np.ones(i % 5 + 1, np.float32)), graph=False)
+@row(lambda i: (vector(i), np.ones(i % 5 + 1, np.float32)), shifts=False)
 def beside_array(x, a):
     return x + a
 
 
-@row(lambda i: (vector(i), WEIGHTS), graph=False)
+@row(lambda i: (vector(i), WEIGHTS), shifts=False)
 def beside_variable(x, w):
     return tf.reduce_sum(x) * w
 
@@ -240,13 +223,6 @@ def same(want: Any, got: Any) -> None:
         assert want == got
 
 
-def outcome(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
-    try:
-        return f(*args), None
-    except Exception as error:
-        return None, error
-
-
 def places(result: Any, args: tuple[Any, ...]) -> list[list[int]]:
     return [[i for i, a in enumerate(args) if a is one] for one in tf.nest.flatten(result)]
 
@@ -265,8 +241,8 @@ def test_every_function_of_the_table(row: Row) -> None:
                 assert places(want, args) == places(got, args)
     assert not said, said
     shifted = any(kind.gear == "tensorflow" for kind in f.explain().kinds)
-    assert shifted is row.graph, f.explain()
-    assert row.graph or f.explain().kinds[0].refusal is not None
+    assert shifted is row.shifts, f.explain()
+    assert row.shifts or f.explain().kinds[0].refusal is not None
 
 
 # ---- what it never does
@@ -377,15 +353,8 @@ def test_impure_functions_run_once_per_call(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_wrong_graph_is_never_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    import dataclasses
 
-    prepare = life.prepare_call
-
-    def wrong(*given: Any) -> Any:
-        made = prepare(*given)
-        return dataclasses.replace(made, run=lambda *args: made.run(*args) + 1.0)
-
-    monkeypatch.setattr(life, "prepare_call", wrong)
+    compile_wrongly(monkeypatch, [1.0])
     f: Any = up.function(added)
     with overheard() as said:
         for i in range(9):

@@ -20,10 +20,10 @@ from ...emit import select as emitted
 from ...trace.paths import Capture
 from ..numba.blocks import Refused
 from ..numba.build import BUILD, Build
+from ..numba.floats import register_symbols
 from ..numba.kernel import defaults_of, form_of, is_near_numpy, kinds_of, reason_of, type_of, type_of_capture
 from ..numba.pipeline import dispatcher_of
 from ..numba.powers import BY_PRODUCT
-from ..numba.semantics import register_symbols
 from ..numba.unit import Unit, unit_of
 from ..ran import NotCompiled
 from .flat import MATHS, Compiled, Shared

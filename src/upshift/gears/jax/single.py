@@ -15,11 +15,12 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from ...columns.forms import flatten
 from ...columns.inputs import lanes_of
-from ...columns.kinds import Kind, kind_of
-from ...trace import Const, Leaf, Tree, bind, grow
+from ...columns.kinds import Kind
+from ...trace import Leaf, Tree, bind, grow
 from ..calls import Call
 from ..express import MISS
 from .context import in_full
+from .element import kind_of_result
 from .gear import LaneProgram, shared_values, traced, warnings_raise
 from .value import refuse
 
@@ -59,7 +60,7 @@ def _decides(tree: Tree) -> bool:
 def _run_of(program: LaneProgram, tree: Tree) -> Callable[..., Any]:
     outline, closed, numbers = program.outline, program.closed, program.numbers
     leaf = next(node.end for node in tree.nodes() if isinstance(node.end, Leaf))
-    kinds = [_kind_of(leaf, i) for i in range(len(leaf.refs))]
+    kinds = [kind_of_result(leaf, i) for i in range(len(leaf.refs))]
     computed = {step.out for node in tree.nodes() for step in node.steps}
     if any(kind.shape is not None and ref not in computed for ref, kind in zip(leaf.refs, kinds, strict=True)):
         raise refuse("it returns an array that it was given")
@@ -84,15 +85,6 @@ def _run_of(program: LaneProgram, tree: Tree) -> Callable[..., Any]:
         return outline.form.build(map(_as_kind, results, kinds))
 
     return run
-
-
-def _kind_of(leaf: Leaf, i: int) -> Kind:
-    kind, ref = leaf.kinds[i], leaf.refs[i]
-    if kind is None and isinstance(ref, Const):
-        kind = kind_of(ref.value)
-    if kind is None:
-        raise refuse("its results are not numbers")
-    return kind
 
 
 def _as_kind(made: Any, kind: Kind) -> Any:

@@ -18,9 +18,9 @@ from ...trace import Const, Step, Tree
 from ..express import MISS, Binder, binder_of, made_as
 from ..ran import NotCompiled, Ran
 from . import vector
+from .floats import C_FUNCTIONS, called_as_it_is, register_symbols
 from .function import NONE_LEFT, Stretches, as_numbers
 from .kept import kernel_of
-from .semantics import C_FUNCTIONS, called_as_it_is, register_symbols
 
 
 @dataclass(slots=True)

@@ -26,12 +26,13 @@ from . import flags
 from .blocks import I64, leave, stand_in
 from .build import BUILD, Build
 from .classes import Classes, Helpers, Items, Sort, Typed, sort_of_type
+from .floats import register_symbols
 from .guards import Guards, chosen
+from .inferred import is_wide
 from .kept import kept
 from .kernel import reason_of, type_of_capture
 from .origins import Origins
-from .pipeline import dispatcher_of, is_wide
-from .semantics import register_symbols
+from .pipeline import dispatcher_of
 from .unit import Unit, text_of, unit_of, where_of
 
 FORMAT = 2

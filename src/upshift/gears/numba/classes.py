@@ -17,7 +17,7 @@ from numba.core import ir, types
 from ..calls import NUMBERS
 from ..ran import NotCompiled
 from .narrow import ITEM_OF, is_narrow
-from .pipeline import OF_NUMPY, STAND_INS
+from .rewriting import OF_NUMPY, STAND_INS
 from .semantics import OF_ANY, SOFT, STRONG
 from .unit import name_of
 

@@ -15,8 +15,8 @@ from numba.core import ir, types
 from ..calls import NUMBERS, Result
 from ..ran import NotCompiled
 from .blocks import I64, leave, stand_in
+from .builtin import as_floats, is_second
 from .classes import MEANT, NUMPY, OPERATORS, SAME, Classes, Sort, base_of, combined
-from .semantics import as_floats, is_second
 
 
 def chosen(result: Any, sort: Sort, wanted: Result | None) -> Any:

@@ -25,11 +25,12 @@ from .beside import Watch
 from .blocks import Refused
 from .build import BUILD, Again, Build
 from .classes import sort_of_argument
+from .floats import register_symbols
+from .inferred import is_wide
 from .kept import kept
 from .narrow import CASTS, is_narrow
-from .pipeline import dispatcher_of, is_wide
+from .pipeline import dispatcher_of
 from .ranges import RELAXED
-from .semantics import register_symbols
 from .unit import NARROW, WIDE, Unit, text_of, unit_of, where_of
 
 

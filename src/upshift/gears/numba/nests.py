@@ -20,10 +20,10 @@ from ...trace import Tree
 from ..express import MISS, Binder, binder_of
 from ..ran import NotCompiled, Ran
 from . import flags
+from .floats import register_symbols
 from .function import NONE_LEFT, Stretches, as_numbers, seek
 from .kept import kernel_of
 from .loops import mapped, reduced
-from .semantics import register_symbols
 
 
 @dataclass(slots=True)
