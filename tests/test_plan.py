@@ -164,7 +164,7 @@ class World:
         rows = (Rows(n),)
         if n <= self.known.quick:
             api._quick(None, rows, self.known)
-        elif not self.known.has_express or self.known.at_express(None, _columns(n)) is MISS:
+        elif self.known.at_express(None, _columns(n), n) is MISS:
             shift.run_best(Job(n), self.known, "raise")  # type: ignore[arg-type]
 
     def live(self, sizes: list[int]) -> Iterator[tuple[float, float]]:

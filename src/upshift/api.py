@@ -25,14 +25,16 @@ from .gears.streams import Streams
 from .plan.batch import batch
 from .plan.explanation import Explanation
 from .plan.explanation import explain as explain_job
-from .plan.memory import MANY_SECONDS, MEMORY, QUICK_SECONDS, RENTED_SECONDS, Known, key_of, quick_key
+from .plan.memory import MANY_SECONDS, MEMORY, QUICK_SECONDS, RENTED_SECONDS, Known, key_of
 from .plan.shift import run_best, run_in, run_rest
 from .trace.apart import Apart
 from .trace.paths import plain_of
 from .verify import check_columns, differ
 
 GEARS = ("loop", "numpy", "numba", "jax", "cuda")
-_PLAIN_COLUMNS = (np.ndarray, list, tuple, range)
+_SEQUENCES = (list, tuple, range)
+_OBJECTS = ("O", "V")
+"""Dtypes of objects, and of records that may hold some."""
 
 
 def map(
@@ -68,19 +70,21 @@ def map(
         return _map_with(f, xs, on_error, gear, exact, Options(randomness, seed, memory, out), shared)
     if seed is not None:
         shared["seed"] = seed
-    if gear is None and on_error == "raise" and not shared and not exact and xs and type(xs[0]) in _PLAIN_COLUMNS:
-        known = _glance(f, xs)
-        if known is None:
-            if _is_small(f, xs):
-                return stack(run_plain(f, xs)) if len(xs[0]) <= TINY else _first(f, xs)
-        else:
-            n = len(xs[0])
-            if n <= known.quick:
+    if gear is None and on_error == "raise" and not shared and not exact and xs and type(f) is types.FunctionType:
+        n, known = _glance(f, xs)
+        if n <= TINY and known is None:
+            if n:
+                return stack(run_plain(f, xs))
+        elif known is None:
+            if n <= SMALL:
+                return _first(f, xs)
+        elif n <= known.quick:
+            if n:
                 return _quick(f, xs, known)
-            if known.has_express and not settings().disable:
-                result = known.at_express(f, xs)
-                if result is not MISS:
-                    return result
+        elif not settings().disable:
+            result = known.at_express(f, xs, n)
+            if result is not MISS:
+                return result
     return _map(f, xs, on_error, gear, exact, shared)
 
 
@@ -149,23 +153,34 @@ def _stored(result: Any, out: Any) -> Any:
     return out
 
 
-def _glance(f: Any, xs: tuple[Any, ...]) -> Known | None:
-    """What is known of a plain function on plain columns of one length, at the price of a look-up."""
-    try:
-        if len(xs) == 1 and type(xs[0]) is np.ndarray:  # as below, for most calls
-            x = xs[0]
-            known = MEMORY.known.get((id(f.__code__), x.dtype.char if x.ndim == 1 else x.ndim))
-            return known if known is not None and len(x) else None
-        known = MEMORY.known.get(quick_key(f, xs))
-        if known is None:
-            return None
-        n = len(xs[0])
-    except (AttributeError, TypeError):
-        return None
+def _glance(f: types.FunctionType, xs: tuple[Any, ...]) -> tuple[int, Known | None]:
+    """How many elements, and what is known of the function, at the price of a look-up.
+
+    No elements where there are none, or where nothing is known and they are not plain numbers and objects.
+    """
+    x, code = xs[0], id(f.__code__)
+    if len(xs) == 1:  # as below, for most calls
+        if type(x) is list:
+            return (0, None) if not x or isinstance(x[0], np.ndarray) else (len(x), MEMORY.known.get((code, list)))
+        if type(x) is np.ndarray and x.ndim == 1:
+            kind = x.dtype.char
+            known = MEMORY.known.get((code, kind))
+            return (0, None) if known is None and kind in _OBJECTS else (len(x), known)
+    key: list[Any] = [code]
+    n, flat = -1, True
     for x in xs:
-        if type(x) not in _PLAIN_COLUMNS or len(x) != n or not n or (type(x) is list and type(x[0]) is np.ndarray):
-            return None
-    return known
+        if type(x) is np.ndarray and x.ndim:
+            key.append(x.dtype.char if x.ndim == 1 else x.ndim)
+            flat = flat and x.ndim == 1 and key[-1] not in _OBJECTS
+        elif type(x) in _SEQUENCES and x and not isinstance(x[0], np.ndarray):
+            key.append(type(x))
+        else:
+            return 0, None
+        if len(x) != n != -1:
+            return 0, None
+        n = len(x)
+    known = MEMORY.known.get(tuple(key))
+    return (n if flat or known is not None else 0), known
 
 
 TINY = 16
@@ -174,22 +189,6 @@ SMALL = 2048
 """Up to so many, a new function that turns out to be quick is the loop's."""
 FIRST = 8
 """Elements, at least, that tell how quick a new function is."""
-
-
-def _is_small(f: Any, xs: tuple[Any, ...]) -> bool:
-    """Whether this is a plain function on a few numbers or objects."""
-    try:
-        n = len(xs[0])
-        if not 0 < n <= SMALL or type(f) is not types.FunctionType:
-            return False
-        for x in xs:
-            if type(x) not in _PLAIN_COLUMNS or len(x) != n:
-                return False
-            if x.ndim != 1 or x.dtype.hasobject if type(x) is np.ndarray else isinstance(x[0], np.ndarray):
-                return False
-    except TypeError:
-        return False
-    return True
 
 
 def _first(f: Any, xs: tuple[Any, ...]) -> Any:

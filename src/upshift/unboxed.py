@@ -70,8 +70,8 @@ def map_unboxed(
         known = _glance(f, kinds)
         if known is not None and n <= known.quick:
             return _quick(f, tuple([array.tolist() for array in arrays]), known)
-        if known is not None and known.has_express and not settings().disable:
-            result = known.at_express(f, tuple(arrays))
+        if known is not None and not settings().disable:
+            result = known.at_express(f, tuple(arrays), n)
             if result is not MISS:
                 return result
     columns = [Unboxed(array) for array in arrays]

@@ -201,7 +201,7 @@ _AT_ONCE: dict[type, np.dtype[Any]] = {
 }
 
 
-def stack(results: list[Any]) -> Any:
+def stack(results: Sequence[Any]) -> Any:
     """A loop's results -> what the user gets back.
 
     >>> stack([1, 2.5])
@@ -219,10 +219,10 @@ def stack(results: list[Any]) -> Any:
             except OverflowError:
                 return np.array(results, object)
         if cls is tuple:
-            flat, width = list(itertools.chain.from_iterable(results)), min(map(len, results))
-            if len(flat) == width * len(results):
-                return tuple([stack(flat[j::width]) for j in range(width)])
-        block = _end_to_end(results) if cls is np.ndarray else None
+            columns = _columns_of(results)
+            if columns is not None:
+                return tuple(map(stack, columns))
+        block = _end_to_end(list(results)) if cls is np.ndarray else None
         if block is not None:
             return block
     else:
@@ -232,7 +232,18 @@ def stack(results: list[Any]) -> Any:
                 return np.array(results, dtype)
             except OverflowError:
                 pass
-    return gather(len(results), [(slice(None), Objects(results))])
+    return gather(len(results), [(slice(None), Objects(list(results)))])
+
+
+def _columns_of(results: Sequence[tuple[Any, ...]]) -> list[Any] | None:
+    """Tuples of one length as columns; None where there are several lengths."""
+    if len(results) <= 64:  # as below, for few results
+        try:
+            return [*zip(*results, strict=True)]
+        except ValueError:
+            return None
+    flat, width = list(itertools.chain.from_iterable(results)), min(map(len, results))
+    return [flat[j::width] for j in range(width)] if len(flat) == width * len(results) else None
 
 
 def _end_to_end(arrays: list[Any]) -> Column | None:

@@ -12,7 +12,7 @@ CHUNK = 1 << 15
 """Lanes at a time: a handful of float64 columns of this length stay in a core's cache."""
 CHUNK_BYTES = 1 << 20
 """And a column of arrays may be as large as this."""
-THREADS_PAY_SECONDS = 400e-6
+THREADS_PAY_SECONDS = 300e-6
 """Work below this is done before a second thread is awake."""
 
 

@@ -10,6 +10,7 @@ import contextlib
 import math
 import sys
 import weakref
+from dataclasses import dataclass
 from typing import Protocol
 
 from ..emit.nests import nest_of
@@ -127,14 +128,31 @@ def compiling_pays(n: int, lower: float, function: Function) -> bool:
     return gain > 0 and function.regret + gain / PLAINLY >= setup
 
 
-def review_after(function: Function) -> float:
-    """How many elements may go by express before compiling is worth another thought."""
+@dataclass(slots=True)
+class Review:
+    """When machine code is to be considered again: after express calls have cost so many seconds more than it would."""
+
+    left: float = math.inf
+    per_call: float = 0.0
+    per_element: float = 0.0
+
+    def is_due(self, n: int) -> bool:
+        """Whether it is, after one more call."""
+        self.left -= self.per_call + self.per_element * n
+        return self.left < 0
+
+
+def review_after(function: Function) -> Review:
+    """What express calls cost more than machine code would, and how much more of that is worth another thought."""
     costs = function.costs
     if not costs.batched.seen:
-        return float("inf")
-    rate = costs.batched.shape(costs.loop_rate)[1]
-    gain = rate - machine_rate(function)
-    return max(COMPILE - function.regret, 0.05) / gain if gain > LEAST * rate else float("inf")
+        return Review()
+    fixed, rate = costs.batched.shape(costs.loop_rate)
+    n, _ = costs.batched.seen[max(costs.batched.seen)]
+    per_call, per_element = max(fixed - SWIFT, 0.0), rate - machine_rate(function)
+    if per_call + per_element * n < LEAST * (fixed + rate * n):
+        return Review()
+    return Review(max(COMPILE - function.regret, 0.05), per_call, max(per_element, 0.0))
 
 
 def gpu_after(function: Function, width: int) -> float:

@@ -50,6 +50,7 @@ class Line:
     def shape(self, loop_rate: float) -> tuple[float, float]:
         """Fixed part and rate; where one size was seen, the rate is what batching is expected to give."""
         low, high = self.seen[min(self.seen)], self.seen[max(self.seen)]
+        low = low[0], min(low[1], high[1])  # fewer elements never take longer: that was a disturbance
         if high[0] <= low[0]:
             rate = max(min(loop_rate / GAIN, low[1] / low[0]), (low[1] - 10 * FIXED) / low[0])
         else:

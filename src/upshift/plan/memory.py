@@ -21,7 +21,7 @@ from ..gears.express import MISS, Express, express_of
 from ..gears.program import Care
 from ..trace import Tree, bind
 from ..trace.apart import Apart
-from .choice import GPU_FIXED, gpu_after, review_after
+from .choice import GPU_FIXED, Review, gpu_after, review_after
 from .costs import ENTRY, PER_BRANCH, SETUP, SETUP_OF_ARRAYS, Costs, Line
 from .machine import Machines, Swift
 
@@ -33,6 +33,8 @@ TIMED = 12
 """Express calls whose time is taken."""
 TRIALS = 4
 """Calls of new machine code before its speed is believed: the first are slower, and one may have been disturbed."""
+BRIEF = 500e-6
+"""Calls shorter than this are slow for longer, and cost little: all that are timed are waited for."""
 QUICK_SECONDS = 30e-6
 """Calls that the loop finishes within this are the loop's: no gear could start faster."""
 INFINITE = float("inf")
@@ -77,9 +79,8 @@ class Known:
     """Whether its machine code lies on disk."""
     small: float = 0.0
     """Seconds that small calls have taken since machine code was last considered."""
-    reviewed: float = INFINITE
-    until_review: float = INFINITE
-    """Elements that may go by express before machine code is considered again; below zero, that is due."""
+    review: Review = field(default_factory=Review)
+    """When machine code is considered again."""
 
     @functools.cached_property
     def setup(self) -> float:
@@ -127,14 +128,6 @@ class Known:
             if self.express is not None:
                 self.costs.batched = Line()
 
-    @property
-    def has_express(self) -> bool:
-        return self.express is not None or self.swift is not None or self.on_gpu is not None
-
-    def review(self, after: float) -> None:
-        """Consider machine code again after so many elements."""
-        self.until_review = self.reviewed = after
-
     def machines_in(self, gear: str) -> Machines:
         """Machine code in a compiled gear."""
         return self.machines if gear == "numba" else self.asked.setdefault(gear, Machines(gear))
@@ -149,12 +142,13 @@ class Known:
         variants = self.trees.get(lanes.signature)
         return variants[0] if variants and variants[0].trusted else None
 
-    def at_express(self, f: Any, columns: tuple[Any, ...]) -> Any:
-        """The result at express speed, or MISS."""
-        n = len(columns[0])
-        express = self._express_for(n)
-        if express is None:
-            return MISS
+    def at_express(self, f: Any, columns: tuple[Any, ...], n: int) -> Any:
+        """The result for n elements at express speed, or MISS."""
+        express: Any = self.better.get(n.bit_length())
+        if express is None or express.misses > 3:
+            express = self._express_for(n)
+            if express is None:
+                return MISS
         given, began = columns, time.perf_counter() if express.timed < TIMED else 0.0
         try:
             dtypes = [column.dtype for column in columns]
@@ -167,8 +161,7 @@ class Known:
         if express.timed >= TIMED:
             due = False
             if express is self.express:
-                self.until_review -= n
-                due = self.until_review < 0
+                due = self.review.is_due(n)
             elif express is self.swift:
                 self.until_gpu -= n
                 due = self.until_gpu < 0
@@ -184,7 +177,7 @@ class Known:
         self.better.clear()
         self.set_quick()
         if express.timed == TIMED and express is self.express:
-            self.review(review_after(self))
+            self.review = review_after(self)
         elif express.timed == TIMED and self.swift is not None and express is self.swift and self.on_gpu is None:
             self.until_gpu = gpu_after(self, self.swift.width)
 
@@ -195,17 +188,16 @@ class Known:
 
     def _express_for(self, n: int) -> Any:
         """The shortest way for so many elements: a batch by NumPy, machine code, or a GPU."""
-        bucket = n.bit_length()
-        way = self.better.get(bucket)
-        if way is not None and way.misses <= 3:
-            return way
         self.express = self.express if self.express is not None and self.express.misses <= 3 else None
         self.swift = self.swift if self.swift is not None and self.swift.misses <= 3 else None
         self.on_gpu = self.on_gpu if self.on_gpu is not None and self.on_gpu.misses <= 3 else None
         ways = [way for way in (self.on_gpu, self.swift, self.express) if way is not None]
-        if len(ways) < 2 or ways[0].timed < TRIALS:
+        if len(ways) < 2:
             return ways[0] if ways else None
-        self.better[bucket] = way = min(ways, key=lambda way: self._expected(way, n))
+        expected = self._expected(ways[0], n)
+        if ways[0].timed < (TIMED if expected < BRIEF else TRIALS):
+            return ways[0]
+        self.better[n.bit_length()] = way = min(ways, key=lambda way: self._expected(way, n))
         return way
 
     def _expected(self, way: Any, n: int) -> float:
@@ -260,13 +252,6 @@ def key_of(f: Any, columns: Sequence[Any], shared: dict[str, Any]) -> tuple[Any,
     anchors = tuple(_anchors(f))
     kinds = [kind_of_column(column) for column in columns]
     return (*map(id, anchors), *kinds, *shared), anchors
-
-
-def quick_key(f: Any, columns: tuple[Any, ...]) -> Any:
-    """The key of a plain function on plain columns, with nothing shared; AttributeError for any other function."""
-    if len(columns) == 1:
-        return id(f.__code__), kind_of_column(columns[0])
-    return (id(f.__code__), *map(kind_of_column, columns))
 
 
 def kind_of_column(column: Any) -> Any:

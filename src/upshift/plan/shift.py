@@ -15,7 +15,7 @@ from ..gears.loop import OnError, run_loop
 from ..gears.numpy import Pace
 from .batch import FEW, FORCED, batch
 from .batched import Batched
-from .choice import AT_STAKE, compile_seconds, compiling_pays, machine_is_best, review_after
+from .choice import AT_STAKE, Review, compile_seconds, compiling_pays, machine_is_best, review_after
 from .costs import FIXED, SETUP
 from .machine import run_machine, swift_of
 from .memory import Known
@@ -57,8 +57,11 @@ def _in_compiled(gear: str, job: Job, known: Known) -> Batched | Refusal:
 
 
 def _trace_arrays(job: Job, known: Known) -> None:
-    """Machine code of functions of arrays is made of what was traced: a few elements, where nothing was yet."""
-    if known.of_arrays and not known.trees and known.refusal is None:
+    """Machine code of functions of arrays is made of what was traced: a few elements, where nothing was yet.
+
+    A function whose batch is no faster than the loop has a tree, which nobody has checked.
+    """
+    if known.of_arrays and known.traced() is None and (known.trees or known.refusal is None):
         batch(job.part(0, FEW), known, Pace(FORCED, FORCED_SECONDS))
 
 
@@ -296,12 +299,13 @@ def machine_pays(job: Job, known: Known) -> bool:
     if not known.costs.loop_rate or known.draws:
         return False
     if known.machines.is_ready(job):
+        known.review = Review()
         untried = known.refusal is None and not known.costs.batched.seen
         return machine_is_best(job.n, known, known.setup if untried else None)
     lower = known.costs.loop_rate * job.n
     known.regret, known.small = known.regret + known.small, 0.0
-    if known.until_review < 0 < known.reviewed:
-        known.regret = max(known.regret, compile_seconds(known))  # so many went by express that it would have paid
+    if known.review.left < 0:
+        known.regret = max(known.regret, compile_seconds(known))  # so much went by express that it would have paid
     batched = known.costs.batched_seconds(job.n)
     if batched is None and known.trees:
         batched = 2 * FIXED + job.n * known.costs.expected_rate(known)
@@ -314,9 +318,10 @@ def _compiling_pays(job: Job, n: int, known: Known, lower: float) -> bool:
         return False
     recall(known, job)
     if known.machines.why_not(job) is not None:
+        known.review = Review()
         return False
     pays = compiling_pays(n, lower, known)
-    known.review(review_after(known))
+    known.review = review_after(known)
     return pays
 
 
@@ -359,7 +364,7 @@ def add_regret(seconds: float, known: Known) -> None:
     if known.regret > AT_STAKE:
         remember(known)
         if known.costs.batched.seen and known.express is not None:
-            known.review(review_after(known))
+            known.review = review_after(known)
 
 
 # ---- a batch

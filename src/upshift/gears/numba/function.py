@@ -26,6 +26,8 @@ MANY = 1 / 16
 """The share of lanes that may be left by a kernel that would rather leave one than check every sum."""
 FIRST = 1 << 14
 """Lanes of the first call of a kernel, whose speed nobody knows."""
+SLOW_RUNS = 6
+"""The first runs of a kernel, which are slower than all others."""
 NONE_LEFT = np.empty(0, np.int64)
 
 
@@ -34,6 +36,7 @@ class Stretches:
 
     def __init__(self) -> None:
         self.rate = 0.0
+        self.runs = 0
         self.alone = 0
         """Lanes up to which one call of the kernel is all there is to do."""
 
@@ -45,14 +48,21 @@ class Stretches:
         if start:
             self._timed(work, slice(0, start))
         size = max(min(int(LONGEST / self.rate), -(-(n - start) // threads)), 1)
+        began = time.perf_counter()
         side_by_side(work, chunks_of(start, n, size, threads), threads)
+        self._learn(min((time.perf_counter() - began) * threads / (n - start), self.rate))
 
     def _timed(self, work: Callable[[slice], object], span: slice) -> None:
         began = time.perf_counter()
         work(span)
         rate = (time.perf_counter() - began) / (span.stop - span.start)
-        self.rate = min(rate, 0.7 * self.rate + 0.3 * rate) if self.rate else rate
-        self.alone = int(THREADS_PAY_SECONDS / self.rate)
+        self._learn(min(rate, 0.7 * self.rate + 0.3 * rate) if self.rate else rate)
+
+    def _learn(self, rate: float) -> None:
+        self.rate = rate
+        self.runs += 1
+        if self.runs > SLOW_RUNS:
+            self.alone = int(THREADS_PAY_SECONDS / rate)
 
 
 @dataclass(slots=True)
