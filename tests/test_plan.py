@@ -88,13 +88,13 @@ class Machines:
 class Way:
     """An express way, or machine code, with nothing left to decide."""
 
-    dtypes, shapes = (), None
+    dtypes, shapes, width = [], None, 16  # type: ignore[var-annotated]
 
     def __init__(self, world: World, fixed: float, rate: float) -> None:
         self.world, self.fixed, self.rate = world, fixed, rate
         self.misses = self.timed = 0
 
-    def over(self, f: Any, columns: tuple[Any, ...]) -> Any:
+    def over(self, f: Any, columns: tuple[Any, ...], given: Any) -> Any:
         self.world.spend(self.fixed + self.rate * len(columns[0]))
         return None
 
@@ -122,9 +122,7 @@ class World:
         monkeypatch.setattr(shift, "recall", lambda *_: None)
         monkeypatch.setattr(shift, "remember", lambda *_, **__: None)
         monkeypatch.setattr(self.known.__class__, "walked", lambda known: self.walked())
-        expected = lambda *_: costs.compile * costs.estimate
-        for module in (choice, shift):
-            monkeypatch.setattr(module, "compile_seconds", expected)
+        monkeypatch.setattr(choice, "compile_seconds", lambda *_: costs.compile * costs.estimate)
 
     def spend(self, seconds: float) -> None:
         self.clock.now += seconds * self.noise.lognormvariate(0, 0.1)
@@ -222,7 +220,7 @@ def a_scenario(rng: random.Random) -> Costs:
 
 def a_life(rng: random.Random) -> list[int]:
     """Sizes of calls: all alike, or all over the place."""
-    calls = int(10 ** rng.uniform(0, 3))
+    calls = int(10 ** rng.uniform(0, 3.6))
     most = 10 ** rng.uniform(1, 6)
     if rng.random() < 0.6:
         return [max(int(most), 1)] * calls

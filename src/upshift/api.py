@@ -25,7 +25,7 @@ from .gears.streams import Streams
 from .plan.batch import batch
 from .plan.explanation import Explanation
 from .plan.explanation import explain as explain_job
-from .plan.memory import MANY_SECONDS, MEMORY, QUICK_SECONDS, RENTED_SECONDS, Known, key_of
+from .plan.memory import LONGEST_QUICK, MANY_SECONDS, MEMORY, QUICK_SECONDS, Known, key_of
 from .plan.shift import run_best, run_in, run_rest
 from .trace.apart import Apart
 from .trace.paths import plain_of
@@ -201,7 +201,7 @@ def _first(f: Any, xs: tuple[Any, ...]) -> Any:
     seconds = time.perf_counter() - began
     known = MEMORY.recall(*key_of(f, xs, {}), xs)
     known.costs.add_loop(few - 1, seconds)
-    if seconds * n > 3 * few * RENTED_SECONDS:
+    if seconds * n > few * LONGEST_QUICK:
         return run_rest(make_job(f, xs, {}, False), known, results)
     began = time.perf_counter()
     results += run_plain(f, [x[few:] for x in xs], offset=few)
@@ -218,12 +218,14 @@ def _quick(f: Any, xs: tuple[Any, ...], known: Known) -> Any:
     known.small += took
     if took > QUICK_SECONDS:
         known.costs.loop_spent += took
-        if took > 3 * RENTED_SECONDS:
+        if took > LONGEST_QUICK:
             known.quick = 0
+            known.review.spent += took
+            known.small -= took
         else:
             known.set_quick()
     if known.small > MANY_SECONDS:
-        known.quick = 0
+        known.quick, known.review.after = 0, -1.0
     return stack(results)
 
 

@@ -130,29 +130,30 @@ def compiling_pays(n: int, lower: float, function: Function) -> bool:
 
 @dataclass(slots=True)
 class Review:
-    """When machine code is to be considered again: after express calls have cost so many seconds more than it would."""
+    """When machine code is to be considered again: after express calls have cost so many seconds."""
 
-    left: float = math.inf
+    after: float = math.inf
     per_call: float = 0.0
     per_element: float = 0.0
+    spent: float = 0.0
 
-    def is_due(self, n: int) -> bool:
-        """Whether it is, after one more call."""
-        self.left -= self.per_call + self.per_element * n
-        return self.left < 0
+    def count(self, n: int) -> None:
+        """One more call of n elements."""
+        self.spent += self.per_call + self.per_element * n
 
 
-def review_after(function: Function) -> Review:
-    """What express calls cost more than machine code would, and how much more of that is worth another thought."""
+def review_after(function: Function, least: float = 0.0) -> Review:
+    """What express calls cost, and how much more of that is worth another thought: most of it would be saved."""
     costs = function.costs
     if not costs.batched.seen:
         return Review()
     fixed, rate = costs.batched.shape(costs.loop_rate)
-    n, _ = costs.batched.seen[max(costs.batched.seen)]
-    per_call, per_element = max(fixed - SWIFT, 0.0), rate - machine_rate(function)
-    if per_call + per_element * n < LEAST * (fixed + rate * n):
+    n, seconds = costs.batched.seen[max(costs.batched.seen)]
+    if SWIFT + machine_rate(function) * n > (1 - LEAST) * seconds:
         return Review()
-    return Review(max(COMPILE - function.regret, 0.05), per_call, max(per_element, 0.0))
+    setup = max(compile_seconds(function), AT_STAKE)
+    missing = setup - function.regret - seconds / PLAINLY  # as `compiling_pays` will see it
+    return Review(max(missing, least), fixed, rate)
 
 
 def gpu_after(function: Function, width: int) -> float:

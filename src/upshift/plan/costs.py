@@ -34,7 +34,9 @@ class Line:
         if before is None:
             self.seen[bucket] = float(n), seconds
             return
-        share = 0.5 if seconds / n < before[1] / before[0] else 0.15
+        expected = before[1] * n / before[0]
+        share = 0.8 if seconds < expected else 0.1
+        seconds = min(seconds, 2 * expected)  # one that was interrupted says nothing
         self.seen[bucket] = (1 - share) * before[0] + share * n, (1 - share) * before[1] + share * seconds
 
     def predict(self, n: int, loop_rate: float) -> float | None:
@@ -51,7 +53,8 @@ class Line:
         """Fixed part and rate; where one size was seen, the rate is what batching is expected to give."""
         low, high = self.seen[min(self.seen)], self.seen[max(self.seen)]
         low = low[0], min(low[1], high[1])  # fewer elements never take longer: that was a disturbance
-        if high[0] <= low[0]:
+        if high[0] < 2 * low[0]:  # too close to tell one part from the other
+            low = high
             rate = max(min(loop_rate / GAIN, low[1] / low[0]), (low[1] - 10 * FIXED) / low[0])
         else:
             rate = max((high[1] - low[1]) / (high[0] - low[0]), 0.0)

@@ -30,11 +30,15 @@ MOST_TREES = 4
 MOST_SIGNATURES = 64
 """Kinds of elements (shapes, in a ragged batch) that a function's trees are kept for."""
 TIMED = 12
-"""Express calls whose time is taken."""
+"""Express calls whose time is taken; of brief ones, four for one, since they are slow for longer."""
 TRIALS = 4
 """Calls of new machine code before its speed is believed: the first are slower, and one may have been disturbed."""
 BRIEF = 500e-6
-"""Calls shorter than this are slow for longer, and cost little: all that are timed are waited for."""
+"""Calls shorter than this cost little: all that are timed are waited for."""
+WORTH_A_THOUGHT = 0.1
+"""Seconds of a lower gear after which a higher one is considered again; and so long no gear of unknown speed runs."""
+LONG = 20e-3
+"""Of calls longer than this, one is enough."""
 QUICK_SECONDS = 30e-6
 """Calls that the loop finishes within this are the loop's: no gear could start faster."""
 INFINITE = float("inf")
@@ -42,6 +46,8 @@ MANY_SECONDS = 0.5
 """Small calls that have cost as much as this together are worth a thought about machine code."""
 RENTED_SECONDS = 120e-6
 """So are calls within this, as long as all of them together have not cost what a trace would."""
+LONGEST_QUICK = 3 * RENTED_SECONDS
+"""Longer calls are thought about, also where the loop was the fastest so far."""
 
 
 @dataclass
@@ -128,6 +134,11 @@ class Known:
             if self.express is not None:
                 self.costs.batched = Line()
 
+    def take_stock(self) -> None:
+        """What small and express calls have cost counts from now on."""
+        self.regret += self.small + self.review.spent
+        self.small = self.review.spent = 0.0
+
     def machines_in(self, gear: str) -> Machines:
         """Machine code in a compiled gear."""
         return self.machines if gear == "numba" else self.asked.setdefault(gear, Machines(gear))
@@ -158,25 +169,33 @@ class Known:
             dtypes = [column.dtype for column in columns]
         if dtypes != express.dtypes or (express.shapes is not None and not express.fits(columns)):
             return MISS
-        if express.timed >= TIMED:
-            due = False
-            if express is self.express:
-                due = self.review.is_due(n)
-            elif express is self.swift:
-                self.until_gpu -= n
-                due = self.until_gpu < 0
-            return MISS if due else express.over(f, columns, given)
+        if express is self.express:
+            if self.review.spent >= self.review.after:
+                return MISS
+        elif express is self.swift:
+            self.until_gpu -= n
+            if self.until_gpu < 0:
+                return MISS
         result = express.over(f, columns, given)
+        if express.timed >= TIMED:
+            if express is self.express:
+                self.review.count(n)
+            return result
         if result is not MISS:
             self._timed(express, n, time.perf_counter() - began)
         return result
 
     def _timed(self, express: Any, n: int, seconds: float) -> None:
-        express.timed += 1
+        express.timed += 1 if seconds > BRIEF else 0.25
         self._line_of(express).add(n, seconds)
+        if express is self.express:
+            self.regret += seconds
+        if express.timed % 1.0:
+            return
         self.better.clear()
         self.set_quick()
-        if express.timed == TIMED and express is self.express:
+        if express is self.express:
+            self.take_stock()
             self.review = review_after(self)
         elif express.timed == TIMED and self.swift is not None and express is self.swift and self.on_gpu is None:
             self.until_gpu = gpu_after(self, self.swift.width)
@@ -192,12 +211,22 @@ class Known:
         self.swift = self.swift if self.swift is not None and self.swift.misses <= 3 else None
         self.on_gpu = self.on_gpu if self.on_gpu is not None and self.on_gpu.misses <= 3 else None
         ways = [way for way in (self.on_gpu, self.swift, self.express) if way is not None]
-        if len(ways) < 2:
-            return ways[0] if ways else None
-        expected = self._expected(ways[0], n)
-        if ways[0].timed < (TIMED if expected < BRIEF else TRIALS):
-            return ways[0]
-        self.better[n.bit_length()] = way = min(ways, key=lambda way: self._expected(way, n))
+        if not ways:
+            return None
+        newest, by_loop = ways[0], n * self.costs.loop_rate
+        if not self._line_of(newest).seen:
+            return newest if by_loop < WORTH_A_THOUGHT else None
+        expected = self._expected(newest, n)
+        way = min(ways, key=lambda way: self._expected(way, n))
+        plainly_slower = expected > 3 * self._expected(way, n)
+        trials = TIMED if expected < BRIEF else 0 if expected > LONG or plainly_slower else TRIALS
+        if newest.timed < trials:
+            return newest
+        by_walk = self.costs.batched_seconds(n) if self.express is None else None
+        if by_loop and self._expected(way, n) > min(by_loop, by_walk or by_loop):
+            return None
+        if way.timed >= TIMED:
+            self.better[n.bit_length()] = way
         return way
 
     def _expected(self, way: Any, n: int) -> float:
@@ -216,7 +245,8 @@ class Known:
         rented = costs.loop_spent - costs.invested
         renting = not lines and (rented < SETUP or rented < self.setup)
         by_time = int((RENTED_SECONDS if renting else QUICK_SECONDS) / rate)
-        self.quick = max(by_time, min(costs.loop_below(line) for line in lines)) if lines else by_time
+        faster = min(costs.loop_below(line) for line in lines) if lines else 0
+        self.quick = max(by_time, min(faster, int(LONGEST_QUICK / rate)))
 
 
 class Memory:

@@ -15,17 +15,17 @@ from ..gears.loop import OnError, run_loop
 from ..gears.numpy import Pace
 from .batch import FEW, FORCED, batch
 from .batched import Batched
-from .choice import AT_STAKE, Review, compile_seconds, compiling_pays, machine_is_best, review_after
+from .choice import AT_STAKE, Review, compiling_pays, machine_is_best, review_after
 from .costs import FIXED, SETUP
 from .machine import run_machine, swift_of
-from .memory import Known
+from .memory import WORTH_A_THOUGHT, Known
 from .notes import recall, remember
 from .whole import Looped, conclude, moved, plain_rows, stacked
 
 FORCED_SECONDS = 2.0
 """How long a gear that was asked for by name may trace; what is not traced then is left to the plain function."""
-WORTH_A_THOUGHT = 0.1
-"""Seconds of a lower gear after which a higher one is considered again."""
+AGAIN = 0.05
+"""Seconds of a lower gear before machine code that did not pay is considered again."""
 NOT_DONE = object()
 """What a gear gives that refused."""
 
@@ -117,8 +117,10 @@ def _by_machine(job: Job, known: Known, on_error: OnError) -> Any:
         result = conclude(job.n, [plain_rows(job, made, on_error)], made.pieces)
     except ClassesLost:
         return NOT_DONE
-    if not made.invested:  # the first run of new machine code is not like the next
-        known.costs.machine.add(job.n, time.perf_counter() - began - (known.machines.seconds - before))
+    seconds = time.perf_counter() - began - (known.machines.seconds - before)
+    lower = known.costs.batched_seconds(job.n) or known.costs.loop_rate * job.n
+    if not made.invested or seconds > 4 * lower:  # the first run of new machine code is slower than the next
+        known.costs.machine.add(job.n, seconds)
     return result
 
 
@@ -177,12 +179,13 @@ class Climb:
     def _loop_until(self) -> str | None:
         """Results of the plain loop, up to the element from which on a gear is expected to pay; None at the end."""
         costs = self.known.costs
+        if not self.done and costs.loop_spent > 4 * self.known.setup:  # small calls that have become dear
+            gear = self._higher(self.job.n)
+            if gear is not None:
+                return gear
         if self.job.n <= 2 * FEW:
-            often = not self.done and costs.loop_spent > 4 * self.known.setup  # small calls that have become dear
-            gear = self._higher(self.job.n) if often else None
-            if gear is None:
-                self._loop(self.job.n - self.done)
-            return gear
+            self._loop(self.job.n - self.done)
+            return None
         if not self.done:
             self._loop(FEW)
         while self.done < self.job.n:
@@ -303,9 +306,7 @@ def machine_pays(job: Job, known: Known) -> bool:
         untried = known.refusal is None and not known.costs.batched.seen
         return machine_is_best(job.n, known, known.setup if untried else None)
     lower = known.costs.loop_rate * job.n
-    known.regret, known.small = known.regret + known.small, 0.0
-    if known.review.left < 0:
-        known.regret = max(known.regret, compile_seconds(known))  # so much went by express that it would have paid
+    known.take_stock()
     batched = known.costs.batched_seconds(job.n)
     if batched is None and known.trees:
         batched = 2 * FIXED + job.n * known.costs.expected_rate(known)
@@ -321,7 +322,7 @@ def _compiling_pays(job: Job, n: int, known: Known, lower: float) -> bool:
         known.review = Review()
         return False
     pays = compiling_pays(n, lower, known)
-    known.review = review_after(known)
+    known.review = review_after(known, AGAIN)
     return pays
 
 
@@ -336,6 +337,7 @@ def _machine_code(job: Job, known: Known) -> Batched | Refusal:
     remember(known, compiled=True)
     if known.swift is None:
         known.swift = swift_of(known.machines, job)
+        known.better.clear()
     return made
 
 
@@ -356,11 +358,13 @@ def left_to_machine(job: Job, known: Known, on_error: OnError, made: Batched) ->
     made.add(done.pieces, done.left, lanes)
     if known.swift is None:
         known.swift = swift_of(known.machines, job)
+        known.better.clear()
 
 
 def add_regret(seconds: float, known: Known) -> None:
     """Keep in mind what machine code would have saved: most of it."""
     known.regret += seconds
+    known.take_stock()
     if known.regret > AT_STAKE:
         remember(known)
         if known.costs.batched.seen and known.express is not None:
