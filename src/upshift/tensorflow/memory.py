@@ -137,7 +137,7 @@ class Known:
         if name != "python" and self.traced is None:
             cost += self.tracing
         if name in LINES and isinstance(self.traced, Traced):
-            cost += LINES[name] * sum(node.op != "Const" for node in self.traced.nodes)
+            cost += LINES[name] * self.traced.size
         return cost
 
     def trace(self, call: Call) -> None:

@@ -77,6 +77,11 @@ class Traced:
         return [*definition.node, *(node for f in definition.library.function for node in f.node_def)]
 
     @cached_property
+    def size(self) -> int:
+        """Operations that compute."""
+        return sum(node.op != "Const" for node in self.nodes)
+
+    @cached_property
     def kinds(self) -> frozenset[str]:
         return frozenset(node.op for node in self.nodes)
 
