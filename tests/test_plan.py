@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import types
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from upshift import api
 from upshift.errors import Refusal
 from upshift.gears.express import MISS
+from upshift.gears.numpy import Pace
 from upshift.plan import choice, memory, shift
 from upshift.plan.batched import Batched
 from upshift.plan.memory import Known
@@ -202,6 +205,9 @@ def _columns(n: int) -> Any:
     return Columns((_Column(n),))
 
 
+WEIGHTS = np.full(8, 0.125)
+
+
 def a_scenario(rng: random.Random) -> Costs:
     loop = 10 ** rng.uniform(-7, -4)
     return Costs(
@@ -245,3 +251,59 @@ def test_at_most_twice_the_best_gear_in_hindsight(seed: int, monkeypatch: pytest
                 assert spent <= 1.15 * allowed, (costs, count, sizes[0], spent, best)
         ratios.append(spent / best)
     assert sorted(ratios)[len(ratios) // 2] < 1.2
+
+
+def test_a_brief_first_call_leaves_a_trace_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "BRIEF_SECONDS", 1.0)
+
+    def f(x: Any) -> Any:
+        return x * 2.0 + 1.0
+
+    xs = np.arange(100.0)
+    key = memory.key_of(f, [xs], {})[0]
+    for seen in (memory.ONCE, None, None):
+        assert api.map(f, xs).tolist() == [f(x) for x in xs.tolist()]
+        assert memory.MEMORY.known[key] is seen or (seen is None and memory.MEMORY.known[key].costs.loop_rate > 0)
+    assert memory.ONCE == Known(())
+
+
+def test_what_was_seen_once_may_come_back_larger_or_smaller() -> None:
+    for n in (0, 3, 100, 5_000):
+
+        def f(x: Any) -> Any:
+            return x - 1 if x > 2 else -x
+
+        assert api.map(f, list(range(64))).tolist() == [f(x) for x in range(64)]
+        assert api.map(f, list(range(n))).tolist() == [f(x) for x in range(n)]
+
+
+def test_a_method_is_not_the_function_that_it_is_made_of() -> None:
+    def f(x: Any, y: Any = 10.0) -> Any:
+        return x * 100.0 + y
+
+    xs = np.arange(50.0)
+    for _ in range(4):
+        assert api.map(f, xs).tolist() == [f(x) for x in xs]
+    method = types.MethodType(f, 7.0)
+    assert api.map(method, xs).tolist() == [700.0 + x for x in xs]
+
+
+def test_machine_code_is_made_of_a_tree_whose_batch_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numpy gear refuses what is no faster than the loop; the tree is good for machine code all the same."""
+
+    def f(x: Any) -> Any:
+        return np.convolve(x, WEIGHTS, mode="valid")
+
+    xs = np.random.default_rng(0).normal(size=(64, 50))
+    known = memory.MEMORY.recall(*memory.key_of(f, [xs], {}), [xs])
+    slow = lambda job, known, pace, again=False: (
+        batch(job, known, pace, again) if pace.per_element >= 1e9 else Refusal("numpy", "made up")
+    )
+    batch = shift.batch
+    batch(api.make_job(f, (xs[:16],), {}, False), known, Pace(1e9, 1.0))
+    for variants in known.trees.values():
+        variants[0].trusted = False
+    monkeypatch.setattr(shift, "batch", slow)
+    known.refusal, known.retry_above = Refusal("numpy", "made up"), 1 << 30
+    made = shift._machine_code(api.make_job(f, (xs,), {}, False), known)
+    assert isinstance(made, Batched)

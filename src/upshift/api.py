@@ -25,7 +25,7 @@ from .gears.streams import Streams
 from .plan.batch import batch
 from .plan.explanation import Explanation
 from .plan.explanation import explain as explain_job
-from .plan.memory import LONGEST_QUICK, MANY_SECONDS, MEMORY, QUICK_SECONDS, Known, key_of
+from .plan.memory import LONGEST_QUICK, MANY_SECONDS, MEMORY, ONCE, QUICK_SECONDS, Known, key_of
 from .plan.shift import run_best, run_in, run_rest
 from .trace.apart import Apart
 from .trace.paths import plain_of
@@ -33,6 +33,7 @@ from .verify import check_columns, differ
 
 GEARS = ("loop", "numpy", "numba", "jax", "cuda")
 _SEQUENCES = (list, tuple, range)
+_NOTHING: tuple[int, None, tuple[Any, ...]] = 0, None, ()
 _OBJECTS = ("O", "V")
 """Dtypes of objects, and of records that may hold some."""
 
@@ -71,13 +72,12 @@ def map(
     if seed is not None:
         shared["seed"] = seed
     if gear is None and on_error == "raise" and not shared and not exact and xs and type(f) is types.FunctionType:
-        n, known = _glance(f, xs)
-        if n <= TINY and known is None:
-            if n:
+        n, known, key = _glance(f, xs)
+        if known is None or known is ONCE:
+            if 0 < n <= TINY:
                 return stack(run_plain(f, xs))
-        elif known is None:
-            if n <= SMALL:
-                return _first(f, xs)
+            if 0 < n <= SMALL:
+                return _first(f, xs, n, key if known is None else None)
         elif n <= known.quick:
             if n:
                 return _quick(f, xs, known)
@@ -153,19 +153,20 @@ def _stored(result: Any, out: Any) -> Any:
     return out
 
 
-def _glance(f: types.FunctionType, xs: tuple[Any, ...]) -> tuple[int, Known | None]:
-    """How many elements, and what is known of the function, at the price of a look-up.
+def _glance(f: types.FunctionType, xs: tuple[Any, ...]) -> tuple[int, Known | None, tuple[Any, ...]]:
+    """How many elements, what is known of the function, and by which key, at the price of a look-up.
 
     No elements where there are none, or where nothing is known and they are not plain numbers and objects.
     """
     x, code = xs[0], id(f.__code__)
     if len(xs) == 1:  # as below, for most calls
         if type(x) is list:
-            return (0, None) if not x or isinstance(x[0], np.ndarray) else (len(x), MEMORY.known.get((code, list)))
+            listed = code, list
+            return _NOTHING if not x or isinstance(x[0], np.ndarray) else (len(x), MEMORY.known.get(listed), listed)
         if type(x) is np.ndarray and x.ndim == 1:
-            kind = x.dtype.char
-            known = MEMORY.known.get((code, kind))
-            return (0, None) if known is None and kind in _OBJECTS else (len(x), known)
+            single = code, x.dtype.char
+            known = MEMORY.known.get(single)
+            return _NOTHING if known is None and single[1] in _OBJECTS else (len(x), known, single)
     key: list[Any] = [code]
     n, flat = -1, True
     for x in xs:
@@ -175,12 +176,13 @@ def _glance(f: types.FunctionType, xs: tuple[Any, ...]) -> tuple[int, Known | No
         elif type(x) in _SEQUENCES and x and not isinstance(x[0], np.ndarray):
             key.append(type(x))
         else:
-            return 0, None
+            return _NOTHING
         if len(x) != n != -1:
-            return 0, None
+            return _NOTHING
         n = len(x)
-    known = MEMORY.known.get(tuple(key))
-    return (n if flat or known is not None else 0), known
+    found = tuple(key)
+    known = MEMORY.known.get(found)
+    return (n if flat or known is not None else 0), known, found
 
 
 TINY = 16
@@ -189,12 +191,19 @@ SMALL = 2048
 """Up to so many, a new function that turns out to be quick is the loop's."""
 FIRST = 8
 """Elements, at least, that tell how quick a new function is."""
+BRIEF = 128
+"""Up to so many elements of a quick new function are not even remembered, only that there were some."""
+BRIEF_SECONDS = 15e-6
+"""Such a function's first element takes less than this."""
 
 
-def _first(f: Any, xs: tuple[Any, ...]) -> Any:
-    """A small batch of a new function: the loop, where the first elements are quick."""
+def _first(f: Any, xs: tuple[Any, ...], n: int, key: Any) -> Any:
+    """A small batch of a new function: the loop, where the first elements are quick. No key: it is the second one."""
+    began = time.perf_counter()
     results = run_plain(f, [x[:1] for x in xs])  # which is slower than all others
-    n = len(xs[0])
+    if key is not None and n <= BRIEF and time.perf_counter() - began < BRIEF_SECONDS:
+        MEMORY.note(key)
+        return stack(results + run_plain(f, [x[1:] for x in xs], offset=1))
     few = max(n // 32, FIRST)
     began = time.perf_counter()
     results += run_plain(f, [x[1:few] for x in xs], offset=1)

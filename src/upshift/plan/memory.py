@@ -259,17 +259,29 @@ class Memory:
     def recall(self, key: Any, anchors: tuple[Any, ...], columns: Sequence[Any] = ()) -> Known:
         with self.lock:
             found = self.known.get(key)
-            if found is None:
+            if found is None or found is ONCE:
                 entry = sum([ENTRY for c in columns if not isinstance(c, np.ndarray)])
-                found = self.known[key] = Known(anchors, entry)
-                while len(self.known) > MOST_FUNCTIONS:
-                    self.known.popitem(last=False)
+                found = self._keep(key, Known(anchors, entry))
             for column in columns:
                 if not isinstance(column, range) and len(column) and isinstance(column[0], np.ndarray):
                     found.of_arrays = True
             return found
 
 
+    def note(self, key: Any) -> None:
+        """A function was mapped once, and is not worth more."""
+        with self.lock:
+            self._keep(key, ONCE)
+
+    def _keep(self, key: Any, known: Known) -> Known:
+        self.known[key] = known
+        while len(self.known) > MOST_FUNCTIONS:
+            self.known.popitem(last=False)
+        return known
+
+
+ONCE = Known(())
+"""Stands for any function that was mapped once, to a few elements, in no time. Nothing is known of it."""
 MEMORY = Memory()
 
 
