@@ -24,6 +24,7 @@ from functions.table import Data, Row
 from law import check
 from test_law import ROWS, check_all
 from upshift.columns.inputs import Lanes, elements_of, lanes_of
+from upshift.gears.binder import MISS, binder_of
 from upshift.gears.cuda import belts, branchless, driver
 from upshift.gears.cuda.arrays import run_on_device
 from upshift.gears.cuda.flat import Shared
@@ -33,7 +34,6 @@ from upshift.gears.cuda.kernel import HEAD, Kernel, ptx_of_lane
 from upshift.gears.cuda.lines import read
 from upshift.gears.cuda.target import Target, target_of
 from upshift.gears.cuda.ufuncs import c_name
-from upshift.gears.express import MISS, binder_of
 from upshift.gears.numba.branchless import shared_values
 from upshift.gears.numba.floats import C_FUNCTIONS, register_symbols
 from upshift.gears.ran import NotCompiled, Ran

@@ -17,7 +17,7 @@ import pytest
 
 from upshift import api
 from upshift.errors import Refusal
-from upshift.gears.express import MISS
+from upshift.gears.binder import MISS
 from upshift.gears.numpy import Pace
 from upshift.plan import choice, memory, shift
 from upshift.plan.batched import Batched

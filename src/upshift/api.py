@@ -16,7 +16,7 @@ from .columns.outputs import empty, stack
 from .config import bytes_of, config, settings
 from .emit import NoSource, source_of
 from .errors import GearRefused, Refusal, UpshiftError
-from .gears.express import MISS
+from .gears.binder import MISS
 from .gears.frameworks import owner_of, run_on_device, run_on_jax
 from .gears.job import Job
 from .gears.loop import OnError, check_policy, run_loop, run_plain

@@ -12,7 +12,7 @@ from .columns.forms import LEAF, Form
 from .columns.inputs import Group, Lanes
 from .columns.kinds import BOOL, COMPLEX, FLOAT, INT, INT64_MAX, Column, Kind
 from .config import settings
-from .gears.express import MISS
+from .gears.binder import MISS
 from .gears.job import Job
 from .gears.loop import OnError
 from .plan.memory import MEMORY, Known, key_of

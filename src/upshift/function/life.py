@@ -12,6 +12,7 @@ import weakref
 from typing import Any
 
 from ..errors import Refusal
+from ..gears.binder import MISS
 from ..gears.calls import (
     NUMBERS,
     PASSING,
@@ -24,7 +25,6 @@ from ..gears.calls import (
     leaves_of,
     result_of,
 )
-from ..gears.express import MISS
 from ..gears.frameworks import INSTALL, prepare_call
 from ..gears.signatures import names_of, values_of
 from ..plan.calibration import note_compile

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..columns.forms import assemble, flatten, parts
 from ..config import settings
+from ..gears.binder import MISS
 from ..gears.calls import Call, Result, argument_of, is_foreign
-from ..gears.express import MISS
 from ..verify import differ
 
 AGAIN = 2

@@ -14,7 +14,7 @@ import numpy as np
 from ..columns.forms import assemble, parts
 from ..columns.kinds import Kind
 from ..trace.paths import Capture
-from .express import Binder
+from .binder import Binder
 
 PASSING = "try again in another process"
 """The remedy where a refusal says nothing of the function."""

@@ -7,9 +7,8 @@ for all lanes. Whatever is not so (a lane on another path, an overflow, a warnin
 
 from __future__ import annotations
 
-import builtins
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,26 +20,16 @@ from ..config import settings
 from ..rules.arrays import ArrayOp, flat_results
 from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
 from ..trace import Const, Guard, Leaf, Node, Ref, Tree
-from ..trace.paths import Capture, Roots, frozen, holds, is_fixed
+from .binder import MISS, Writer, binder_of
 from .chunks import CHUNK, CHUNK_BYTES, THREADS_PAY_SECONDS, chunks_of, side_by_side
 from .program import Care, Instruction, program_of
 
-MISS = object()
-"""What an express function gives where the walk has to decide."""
-
 
 @dataclass(slots=True)
-class _Writer:
-    """Lines of the function, and the objects that its names stand for."""
+class _Path(Writer):
+    """The lines of one path."""
 
-    lines: list[str] = field(default_factory=list)
-    space: dict[str, Any] = field(default_factory=dict)
     blurred: set[int] = field(default_factory=set)
-
-    def name(self, value: Any, wish: str = "k") -> str:
-        name = f"{wish}{len(self.space)}"
-        self.space[name] = value
-        return name
 
     def ref(self, ref: Ref) -> str:
         if isinstance(ref, Const):
@@ -64,7 +53,7 @@ def express_of(tree: Tree) -> Express | None:
     plain = plain and not any(isinstance(i.op, ArrayOp) and i.op.updates for i in instructions)
     if not plain:
         return None
-    writer = _Writer()
+    writer = _Path()
     for node in nodes:
         for instruction in program_of(node, Care.CLOSE):
             _step(writer, instruction, leaf)
@@ -98,7 +87,7 @@ def _single_path(tree: Tree) -> list[Node] | None:
     return nodes if nodes and isinstance(nodes[-1].end, Leaf) else None
 
 
-def _step(writer: _Writer, instruction: Instruction, leaf: Leaf) -> None:
+def _step(writer: _Path, instruction: Instruction, leaf: Leaf) -> None:
     out, op = f"v{instruction.out}", instruction.op
     args = ", ".join(writer.ref(ref) for ref in instruction.refs)
     if op is None:
@@ -121,7 +110,7 @@ def _step(writer: _Writer, instruction: Instruction, leaf: Leaf) -> None:
         writer.lines.append(f"{out} = {writer.name(op.run)}({args})")
 
 
-def _blur(writer: _Writer, instruction: Instruction) -> None:
+def _blur(writer: _Path, instruction: Instruction) -> None:
     """The error bound of a result, and a look at decisions that it might change."""
     op = instruction.op
     if op is None or not (instruction.decisive or instruction.edge):
@@ -139,7 +128,7 @@ def _blur(writer: _Writer, instruction: Instruction) -> None:
     writer.blurred.add(instruction.out)
 
 
-def _guard(writer: _Writer, guard: Guard) -> None:
+def _guard(writer: _Path, guard: Guard) -> None:
     answer = next(iter(guard.children))
     ref = writer.ref(guard.ref)
     if guard.ref < 0:
@@ -170,105 +159,6 @@ def _spans_of(args: list[Any]) -> Callable[[int, bool], tuple[Any, Any]]:
         return span_of(args[i])
 
     return span
-
-
-Binder = Callable[..., Any]
-
-
-def binder_of(captures: Iterable[Capture]) -> Binder:
-    """`bind(f, shared)`: the captured inputs in order, or MISS where one of these is no longer what it was."""
-    writer = _Writer()
-    inputs = []
-    for capture in captures:
-        if len(capture.path) == 1 and capture.mode == "code":
-            continue  # the function itself: it was found by its code
-        value = _read(writer, capture.path)
-        if capture.mode == "input" and not isinstance(capture.expected, tuple):
-            inputs.append(f"c{-capture.id}")
-            writer.lines.append(f"c{-capture.id} = {value}")
-            writer.lines.append(
-                f"if {writer.name(kind_of)}(c{-capture.id}) is not {writer.name(capture.expected)}: return MISS"
-            )
-            if capture.expected.name == "int":
-                writer.lines.append(f"if not -2**63 <= c{-capture.id} < 2**63: return MISS")
-        elif capture.mode == "input":
-            inputs.append(f"c{-capture.id}")
-            dtype, shape = capture.expected
-            writer.lines += [
-                f"c{-capture.id} = array = {value}",
-                f"if type(array) is not {writer.name(np.ndarray)} or array.shape != {shape!r}: return MISS",
-                f"if array.dtype != {writer.name(dtype)}: return MISS",
-            ]
-        elif capture.mode == "array":
-            inputs.append(f"c{-capture.id}")
-            dtype, ndim = capture.expected
-            writer.lines += [
-                f"c{-capture.id} = array = {value}",
-                f"if type(array) is not {writer.name(np.ndarray)} or array.ndim != {ndim}: return MISS",
-                f"if array.dtype != {writer.name(dtype)}: return MISS",
-            ]
-        elif capture.mode == "same":
-            writer.lines.append(f"if {value} is not {writer.name(capture.expected)}: return MISS")
-        elif capture.mode == "code":
-            writer.lines.append(f"if {value}.__code__ is not {writer.name(capture.expected)}: return MISS")
-        elif capture.mode == "type":
-            writer.lines.append(f"if type({value}) is not {writer.name(capture.expected)}: return MISS")
-        elif capture.mode == "equal":
-            known = writer.name(_Equal(capture.expected))
-            writer.lines += [
-                f"same = {value}",
-                f"if same is not {known}.last and not {known}.is_met(same): return MISS",
-            ]
-        else:
-            known = writer.name(capture)
-            writer.lines.append(
-                f"same, c{-capture.id} = {writer.name(holds)}({known}, {writer.name(Roots)}(f, shared))"
-            )
-            writer.lines.append("if not same: return MISS")
-    body = writer.lines or ["pass"]
-    source = "\n        ".join(
-        ["def bind(f, shared={}):\n    try:", *body, f"return ({', '.join(inputs)}{',' if inputs else ''})"]
-    )
-    source += "\n    except (LookupError, AttributeError, TypeError, ValueError):\n        return MISS"
-    space = {**writer.space, "MISS": MISS, "BUILTINS": vars(builtins)}
-    exec(compile(source, "<upshift binder>", "exec"), space)
-    bind: Binder = space["bind"]
-    return bind
-
-
-@dataclass(slots=True)
-class _Equal:
-    """A plain value that a captured one must be equal to, and the last object that was and can never change."""
-
-    expected: Any
-    last: Any = MISS
-
-    def is_met(self, value: Any) -> bool:
-        same: bool = frozen(value) == self.expected
-        if same and is_fixed(value):
-            self.last = value
-        return same
-
-
-def _read(writer: _Writer, path: Any) -> str:
-    """An expression that follows a path from the function, or from a shared keyword."""
-    text = "f" if path[0][0] == "f" else f"shared[{path[0][1]!r}]"
-    for way, key in path[1:]:
-        if way in _WAYS:
-            text = _WAYS[way].format(text, key if isinstance(key, str | int) else writer.name(key))
-        else:
-            rest = writer.name(path)
-            return f"{writer.name(Roots)}(f, shared).read({rest})"
-    return text
-
-
-_WAYS = {
-    "global": "{0}.__globals__[{1!r}]",
-    "global?": "(None if {1!r} in {0}.__globals__ else BUILTINS.get({1!r}))",
-    "cell": "{0}.__closure__[{1}].cell_contents",
-    "default": "{0}.__defaults__[{1}]",
-    "attr": "{0}.{1}",
-}
 
 
 class _Flagged(Exception):

@@ -15,7 +15,8 @@ from ..columns.inputs import Group, Lanes, elements_of
 from ..columns.kinds import Kind, kind_of
 from ..config import settings
 from ..errors import Refusal
-from ..gears.express import MISS, is_array_form
+from ..gears.binder import MISS
+from ..gears.express import is_array_form
 from ..gears.frameworks import prepare
 from ..gears.job import Job
 from ..gears.ran import Prepared, Ran

@@ -17,7 +17,8 @@ import numpy as np
 from ..columns.boxes import numbers_in
 from ..columns.inputs import Lanes
 from ..errors import Refusal
-from ..gears.express import MISS, Express, express_of
+from ..gears.binder import MISS
+from ..gears.express import Express, express_of
 from ..gears.program import Care
 from ..trace import Tree, bind
 from ..trace.apart import Apart
@@ -266,7 +267,6 @@ class Memory:
                 if not isinstance(column, range) and len(column) and isinstance(column[0], np.ndarray):
                     found.of_arrays = True
             return found
-
 
     def note(self, key: Any) -> None:
         """A function was mapped once, and is not worth more."""

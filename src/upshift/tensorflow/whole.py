@@ -13,8 +13,8 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.eager import record
 
+from ..gears.binder import MISS
 from ..gears.calls import Argument, Call, Fixed, Foreign, leaves_of, parts_of, together
-from ..gears.express import MISS
 from ..gears.ran import NotCompiled
 from ..gears.signatures import call_with, place_of
 from ..gears.standing import names_within

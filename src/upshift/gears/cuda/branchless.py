@@ -10,7 +10,7 @@ from ...columns.forms import Form
 from ...columns.kinds import Kind
 from ...emit.select import NoSelect, Select, select_of
 from ...trace import Tree
-from ..express import MISS, Binder, binder_of
+from ..binder import MISS, Binder, binder_of
 from ..numba.branchless import shared_values
 from ..ran import NotCompiled, Ran
 from . import driver

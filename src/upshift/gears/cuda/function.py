@@ -11,7 +11,7 @@ import numpy as np
 from ...columns.forms import Form
 from ...columns.inputs import Lanes
 from ...columns.kinds import Column, Kind
-from ..express import MISS, Binder, binder_of
+from ..binder import MISS, Binder, binder_of
 from ..ran import NotCompiled, Ran
 from . import driver
 from .belts import Trip, layout_of

@@ -17,8 +17,8 @@ from ...columns.forms import flatten
 from ...columns.inputs import lanes_of
 from ...columns.kinds import Kind
 from ...trace import Leaf, Tree, bind, grow
+from ..binder import MISS
 from ..calls import Call
-from ..express import MISS
 from .context import in_full
 from .element import kind_of_result
 from .gear import LaneProgram, shared_values, traced, warnings_raise

@@ -8,8 +8,8 @@ from typing import Any
 import jax
 
 from ...columns.forms import LEAF, flatten
+from ..binder import binder_of
 from ..calls import Argument, Call, Fixed, Foreign, leaves_of, parts_of, together
-from ..express import binder_of
 from ..ran import NotCompiled
 from ..signatures import call_with, place_of
 from ..standing import standing_of

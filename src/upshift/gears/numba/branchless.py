@@ -15,7 +15,8 @@ from ...columns.forms import Form
 from ...columns.kinds import Kind
 from ...emit.select import NUMBERS, NoSelect, Select, select_of
 from ...trace import Const, Step, Tree
-from ..express import MISS, Binder, binder_of, made_as
+from ..binder import MISS, Binder, binder_of
+from ..express import made_as
 from ..ran import NotCompiled, Ran
 from . import vector
 from .floats import C_FUNCTIONS, called_as_it_is, register_symbols

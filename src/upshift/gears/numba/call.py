@@ -18,8 +18,8 @@ from numba import from_dtype, njit
 from numba.core import cgutils, errors, types
 
 from ...trace.paths import Capture
+from ..binder import binder_of
 from ..calls import NUMBERS, PASSING, Argument, ArrayOf, Call, Fixed, Held, Result, class_of, parts_of
-from ..express import binder_of
 from ..ran import NotCompiled
 from ..signatures import names_of
 from . import flags

@@ -12,8 +12,8 @@ import numpy as np
 from ...columns.forms import Form
 from ...columns.inputs import Lanes, Stacked
 from ...columns.kinds import Column, Kind
+from ..binder import MISS, Binder, binder_of
 from ..chunks import THREADS_PAY_SECONDS, chunks_of, side_by_side
-from ..express import MISS, Binder, binder_of
 from ..ran import NotCompiled, Ran
 from . import flags
 from .kernel import Kernel, compile_kernel

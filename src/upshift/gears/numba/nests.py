@@ -17,7 +17,7 @@ from ...emit.nest import Nest
 from ...emit.nests import nest_of
 from ...emit.select import FLOATS_AND_BOOL, NoSelect
 from ...trace import Tree
-from ..express import MISS, Binder, binder_of
+from ..binder import MISS, Binder, binder_of
 from ..ran import NotCompiled, Ran
 from . import flags
 from .floats import register_symbols

@@ -1,0 +1,128 @@
+"""What a function captured in; one Python function out that reads it all again, and tells where it is not as it was."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..columns.kinds import kind_of
+from ..trace.paths import Capture, Roots, frozen, holds, is_fixed
+
+MISS = object()
+"""What a written function gives where something is not as it was when it was written."""
+
+
+@dataclass(slots=True)
+class Writer:
+    """Lines of a function, and the objects that its names stand for."""
+
+    lines: list[str] = field(default_factory=list)
+    space: dict[str, Any] = field(default_factory=dict)
+
+    def name(self, value: Any, wish: str = "k") -> str:
+        name = f"{wish}{len(self.space)}"
+        self.space[name] = value
+        return name
+
+
+Binder = Callable[..., Any]
+
+
+def binder_of(captures: Iterable[Capture]) -> Binder:
+    """`bind(f, shared)`: the captured inputs in order, or MISS where one of these is no longer what it was."""
+    writer = Writer()
+    inputs = []
+    for capture in captures:
+        if len(capture.path) == 1 and capture.mode == "code":
+            continue  # the function itself: it was found by its code
+        value = _read(writer, capture.path)
+        if capture.mode == "input" and not isinstance(capture.expected, tuple):
+            inputs.append(f"c{-capture.id}")
+            writer.lines.append(f"c{-capture.id} = {value}")
+            writer.lines.append(
+                f"if {writer.name(kind_of)}(c{-capture.id}) is not {writer.name(capture.expected)}: return MISS"
+            )
+            if capture.expected.name == "int":
+                writer.lines.append(f"if not -2**63 <= c{-capture.id} < 2**63: return MISS")
+        elif capture.mode == "input":
+            inputs.append(f"c{-capture.id}")
+            dtype, shape = capture.expected
+            writer.lines += [
+                f"c{-capture.id} = array = {value}",
+                f"if type(array) is not {writer.name(np.ndarray)} or array.shape != {shape!r}: return MISS",
+                f"if array.dtype != {writer.name(dtype)}: return MISS",
+            ]
+        elif capture.mode == "array":
+            inputs.append(f"c{-capture.id}")
+            dtype, ndim = capture.expected
+            writer.lines += [
+                f"c{-capture.id} = array = {value}",
+                f"if type(array) is not {writer.name(np.ndarray)} or array.ndim != {ndim}: return MISS",
+                f"if array.dtype != {writer.name(dtype)}: return MISS",
+            ]
+        elif capture.mode == "same":
+            writer.lines.append(f"if {value} is not {writer.name(capture.expected)}: return MISS")
+        elif capture.mode == "code":
+            writer.lines.append(f"if {value}.__code__ is not {writer.name(capture.expected)}: return MISS")
+        elif capture.mode == "type":
+            writer.lines.append(f"if type({value}) is not {writer.name(capture.expected)}: return MISS")
+        elif capture.mode == "equal":
+            known = writer.name(_Equal(capture.expected))
+            writer.lines += [
+                f"same = {value}",
+                f"if same is not {known}.last and not {known}.is_met(same): return MISS",
+            ]
+        else:
+            known = writer.name(capture)
+            writer.lines.append(
+                f"same, c{-capture.id} = {writer.name(holds)}({known}, {writer.name(Roots)}(f, shared))"
+            )
+            writer.lines.append("if not same: return MISS")
+    body = writer.lines or ["pass"]
+    source = "\n        ".join(
+        ["def bind(f, shared={}):\n    try:", *body, f"return ({', '.join(inputs)}{',' if inputs else ''})"]
+    )
+    source += "\n    except (LookupError, AttributeError, TypeError, ValueError):\n        return MISS"
+    space = {**writer.space, "MISS": MISS, "BUILTINS": vars(builtins)}
+    exec(compile(source, "<upshift binder>", "exec"), space)
+    bind: Binder = space["bind"]
+    return bind
+
+
+@dataclass(slots=True)
+class _Equal:
+    """A plain value that a captured one must be equal to, and the last object that was and can never change."""
+
+    expected: Any
+    last: Any = MISS
+
+    def is_met(self, value: Any) -> bool:
+        same: bool = frozen(value) == self.expected
+        if same and is_fixed(value):
+            self.last = value
+        return same
+
+
+def _read(writer: Writer, path: Any) -> str:
+    """An expression that follows a path from the function, or from a shared keyword."""
+    text = "f" if path[0][0] == "f" else f"shared[{path[0][1]!r}]"
+    for way, key in path[1:]:
+        if way in _WAYS:
+            text = _WAYS[way].format(text, key if isinstance(key, str | int) else writer.name(key))
+        else:
+            rest = writer.name(path)
+            return f"{writer.name(Roots)}(f, shared).read({rest})"
+    return text
+
+
+_WAYS = {
+    "global": "{0}.__globals__[{1!r}]",
+    "global?": "(None if {1!r} in {0}.__globals__ else BUILTINS.get({1!r}))",
+    "cell": "{0}.__closure__[{1}].cell_contents",
+    "default": "{0}.__defaults__[{1}]",
+    "attr": "{0}.{1}",
+}
