@@ -38,6 +38,8 @@ BRIEF = 500e-6
 """Calls shorter than this cost little: all that are timed are waited for."""
 WORTH_A_THOUGHT = 0.1
 """Seconds of a lower gear after which a higher one is considered again; and so long no gear of unknown speed runs."""
+UNSURE = 20e-3
+"""Seconds of express calls after which machine code that seemed slower is timed once more; then four times as many."""
 LONG = 20e-3
 """Of calls longer than this, one is enough."""
 QUICK_SECONDS = 30e-6
@@ -172,7 +174,9 @@ class Known:
             return MISS
         if express is self.express:
             if self.review.spent >= self.review.after:
-                return MISS
+                if self.swift is None:
+                    return MISS
+                express, began = self._try_again(n), time.perf_counter()
         elif express is self.swift:
             self.until_gpu -= n
             if self.until_gpu < 0:
@@ -228,7 +232,21 @@ class Known:
             return None
         if way.timed >= TIMED:
             self.better[n.bit_length()] = way
+            if way is self.express and self.swift is not None and self.review.after == INFINITE:
+                self.review = Review(UNSURE, *self.costs.batched.shape(self.costs.loop_rate))
         return way
+
+    def _try_again(self, n: int) -> Any:
+        """Machine code that seemed slower than a batch: brief calls may have been disturbed, or not yet been warm."""
+        if self.swift is None or self._expected(self.swift, n) > BRIEF:
+            self.review = Review()
+            return self.express
+        self.swift.timed = 0
+        self.costs.machine = Line()
+        self.better.clear()
+        after = max(4 * self.review.after, UNSURE)
+        self.review = Review(after, self.review.per_call, self.review.per_element)
+        return self.swift
 
     def _expected(self, way: Any, n: int) -> float:
         line = self._line_of(way)
