@@ -171,7 +171,7 @@ def call_often(ready: list[Entrant], columns: Columns, effort: Effort) -> None:
         calls: list[float] = []
         settle = SETTLE
         if entrant.name == UPSHIFT and len(columns[0]) >= MANY:
-            settle = effort.settle if isinstance(columns[0], np.ndarray) else effort.settle / 3
+            settle = effort.settle
         while entrant.seen[1] < settle and sum(calls) < settle:
             calls.append(clock(entrant.run, columns))
         entrant.samples, entrant.number = [], max(1, int(SAMPLE / min(calls, default=SAMPLE)))

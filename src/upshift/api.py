@@ -226,7 +226,7 @@ def _quick(f: Any, xs: tuple[Any, ...], known: Known) -> Any:
     took = time.perf_counter() - began
     known.small += took
     if took > QUICK_SECONDS:
-        known.costs.loop_spent += took
+        known.costs.add_loop(len(xs[0]), took)
         if took > LONGEST_QUICK:
             known.quick = 0
             known.review.spent += took

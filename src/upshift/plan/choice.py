@@ -40,6 +40,10 @@ LEAST = 0.25
 """Machine code is not considered where it saves less than this share of a call."""
 
 
+DIVISIONS = frozenset(("truediv", "divide", "true_divide", "floordiv", "floor_divide", "mod", "remainder", "sqrt"))
+"""Steps that take a processor much longer than a sum."""
+
+
 class Function(Protocol):
     """What a choice is made from."""
 
@@ -84,7 +88,8 @@ def _branchless_rate(tree: Tree) -> float:
     select_of(tree)
     steps = [step.op.name for node in tree.nodes() for step in node.steps if step.op is not None]
     maths = sum(name in MATHS or name in ("pow", "power") for name in steps)
-    return 0.8e-9 + 0.1e-9 * len(steps) + 1.2e-9 * maths
+    divided = sum(name in DIVISIONS for name in steps)
+    return 0.6e-9 + 0.04e-9 * len(steps) + 0.7e-9 * divided + 1.2e-9 * maths
 
 
 def _nest_rate(tree: Tree) -> float:

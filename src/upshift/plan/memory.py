@@ -174,9 +174,7 @@ class Known:
             return MISS
         if express is self.express:
             if self.review.spent >= self.review.after:
-                if self.swift is None:
-                    return MISS
-                express, began = self._try_again(n), time.perf_counter()
+                return self._try_again(f, given, n) if self.swift is not None else MISS
         elif express is self.swift:
             self.until_gpu -= n
             if self.until_gpu < 0:
@@ -236,17 +234,17 @@ class Known:
                 self.review = Review(UNSURE, *self.costs.batched.shape(self.costs.loop_rate))
         return way
 
-    def _try_again(self, n: int) -> Any:
+    def _try_again(self, f: Any, columns: tuple[Any, ...], n: int) -> Any:
         """Machine code that seemed slower than a batch: brief calls may have been disturbed, or not yet been warm."""
         if self.swift is None or self._expected(self.swift, n) > BRIEF:
             self.review = Review()
-            return self.express
-        self.swift.timed = 0
-        self.costs.machine = Line()
-        self.better.clear()
-        after = max(4 * self.review.after, UNSURE)
-        self.review = Review(after, self.review.per_call, self.review.per_element)
-        return self.swift
+        else:
+            self.swift.timed = 0
+            self.costs.machine = Line()
+            self.better.clear()
+            after = max(4 * self.review.after, UNSURE)
+            self.review = Review(after, self.review.per_call, self.review.per_element)
+        return self.at_express(f, columns, n)
 
     def _expected(self, way: Any, n: int) -> float:
         line = self._line_of(way)

@@ -26,6 +26,8 @@ FORCED_SECONDS = 2.0
 """How long a gear that was asked for by name may trace; what is not traced then is left to the plain function."""
 AGAIN = 0.05
 """Seconds of a lower gear before machine code that did not pay is considered again."""
+LOOKS_AT_LOOP = (4, 16, 64, 256)
+"""Walks after which the loop is timed again."""
 NOT_DONE = object()
 """What a gear gives that refused."""
 
@@ -378,6 +380,9 @@ def batch_pays(job: Job, known: Known) -> bool:
     """Whether a tree that is known is expected to be faster than the loop."""
     batched = known.costs.batched_seconds(job.n)
     if known.refusal is not None and job.n < known.retry_above:
+        return False
+    if known.walks in LOOKS_AT_LOOP:  # the loop was timed when nothing was warm: its first elements tell again
+        known.walks += 1
         return False
     expected = 2 * FIXED + job.n * known.costs.expected_rate(known) if batched is None else batched
     return expected <= known.costs.loop_rate * job.n

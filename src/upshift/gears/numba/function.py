@@ -26,6 +26,8 @@ MANY = 1 / 16
 """The share of lanes that may be left by a kernel that would rather leave one than check every sum."""
 FIRST = 1 << 14
 """Lanes of the first call of a kernel, whose speed nobody knows."""
+WAKING = 80e-6
+"""Seconds that threads take to begin and to be waited for."""
 SLOW_RUNS = 6
 """The first runs of a kernel, which are slower than all others."""
 NONE_LEFT = np.empty(0, np.int64)
@@ -50,7 +52,8 @@ class Stretches:
         size = max(min(int(LONGEST / self.rate), -(-(n - start) // threads)), 1)
         began = time.perf_counter()
         side_by_side(work, chunks_of(start, n, size, threads), threads)
-        self._learn(min((time.perf_counter() - began) * threads / (n - start), self.rate))
+        took = time.perf_counter() - began
+        self._learn(min(max(took - WAKING, 0.3 * took) * threads / (n - start), self.rate))
 
     def _timed(self, work: Callable[[slice], object], span: slice) -> None:
         began = time.perf_counter()
