@@ -307,3 +307,30 @@ def test_machine_code_is_made_of_a_tree_whose_batch_is_slow(monkeypatch: pytest.
     known.refusal, known.retry_above = Refusal("numpy", "made up"), 1 << 30
     made = shift._machine_code(api.make_job(f, (xs,), {}, False), known)
     assert isinstance(made, Batched)
+
+
+def test_the_loop_is_timed_again_when_things_are_warm() -> None:
+    def f(x: Any) -> Any:
+        return x + 1.0 if x > 0 else x - 1.0
+
+    xs = np.random.default_rng(0).normal(size=5_000)
+    known = memory.MEMORY.recall(*memory.key_of(f, [xs], {}), [xs])
+    for _ in range(3):
+        api.map(f, xs)
+    known.costs.call_rate, known.costs.loop_spent, known.walks = 1e-3, 1.0, shift.LOOKS_AT_LOOP[0]
+    known.express = known.swift = None
+    known.better.clear()
+    known.machines.noted = Refusal("numba", "made up")
+    assert api.map(f, xs).tolist() == [f(x) for x in xs]
+    assert known.costs.loop_rate < 0.5e-3
+    assert known.walks not in shift.LOOKS_AT_LOOP
+
+
+def test_small_calls_beside_machine_code_are_thought_about_once() -> None:
+    """Their seconds are put away also where there is nothing left to compile."""
+    known = Known(())
+    known.costs.add_loop(10, 1e-5)
+    known.small = 1.0
+    known.machines = types.SimpleNamespace(is_ready=lambda job: True)  # type: ignore[assignment]
+    shift.machine_pays(Job(10), known)  # type: ignore[arg-type]
+    assert known.small == 0.0 and known.regret == 1.0

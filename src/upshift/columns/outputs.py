@@ -222,7 +222,7 @@ def stack(results: Sequence[Any]) -> Any:
             columns = _columns_of(results)
             if columns is not None:
                 return tuple(map(stack, columns))
-        block = _end_to_end(list(results)) if cls is np.ndarray else None
+        block = _end_to_end(results) if cls is np.ndarray else None
         if block is not None:
             return block
     else:
@@ -246,7 +246,7 @@ def _columns_of(results: Sequence[tuple[Any, ...]]) -> list[Any] | None:
     return [flat[j::width] for j in range(width)] if len(flat) == width * len(results) else None
 
 
-def _end_to_end(arrays: list[Any]) -> Column | None:
+def _end_to_end(arrays: Sequence[Any]) -> Column | None:
     """Arrays of one shape as one array, faster than `np.stack` makes it; None where they are not."""
     shape = arrays[0].shape
     if not shape or len({array.shape for array in arrays}) > 1:

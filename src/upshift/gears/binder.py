@@ -48,20 +48,13 @@ def binder_of(captures: Iterable[Capture]) -> Binder:
             )
             if capture.expected.name == "int":
                 writer.lines.append(f"if not -2**63 <= c{-capture.id} < 2**63: return MISS")
-        elif capture.mode == "input":
+        elif capture.mode in ("input", "array"):
             inputs.append(f"c{-capture.id}")
-            dtype, shape = capture.expected
+            dtype, size = capture.expected
+            measure = "shape" if capture.mode == "input" else "ndim"
             writer.lines += [
                 f"c{-capture.id} = array = {value}",
-                f"if type(array) is not {writer.name(np.ndarray)} or array.shape != {shape!r}: return MISS",
-                f"if array.dtype != {writer.name(dtype)}: return MISS",
-            ]
-        elif capture.mode == "array":
-            inputs.append(f"c{-capture.id}")
-            dtype, ndim = capture.expected
-            writer.lines += [
-                f"c{-capture.id} = array = {value}",
-                f"if type(array) is not {writer.name(np.ndarray)} or array.ndim != {ndim}: return MISS",
+                f"if type(array) is not {writer.name(np.ndarray)} or array.{measure} != {size!r}: return MISS",
                 f"if array.dtype != {writer.name(dtype)}: return MISS",
             ]
         elif capture.mode == "same":

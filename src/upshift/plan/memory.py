@@ -287,7 +287,8 @@ class Memory:
     def note(self, key: Any) -> None:
         """A function was mapped once, and is not worth more."""
         with self.lock:
-            self._keep(key, ONCE)
+            if key not in self.known:  # another thread may know more by now
+                self._keep(key, ONCE)
 
     def _keep(self, key: Any, known: Known) -> Known:
         self.known[key] = known

@@ -76,10 +76,12 @@ def run_best(job: Job, known: Known, on_error: OnError) -> Any:
     if result is NOT_DONE and on_error == "raise" and machine_pays(job, known):
         known_speed = known.costs.machine.seen or job.n * known.costs.loop_rate < WORTH_A_THOUGHT
         result = _by_machine(job, known, on_error) if known_speed else Climb(job, known, on_error).run("numba")
-    if result is NOT_DONE and known.trees and batch_pays(job, known):
+    looks = known.walks in LOOKS_AT_LOOP  # the loop was timed when nothing was warm: its first elements tell again
+    known.walks += looks
+    if result is NOT_DONE and known.trees and not looks and batch_pays(job, known):
         result = _by_batch(job, known, on_error)
     if result is NOT_DONE:
-        result = Climb(job, known, on_error).run()
+        result = Climb(job, known, on_error, looks).run()
     known.set_quick()
     return result
 
@@ -143,8 +145,10 @@ def _by_gpu(job: Job, known: Known) -> Any:
 class Climb:
     """One call of a function of which little is known: the loop first, a higher gear when that pays for the rest."""
 
-    def __init__(self, job: Job, known: Known, on_error: OnError) -> None:
+    def __init__(self, job: Job, known: Known, on_error: OnError, looks: bool = False) -> None:
         self.job, self.known, self.on_error = job, known, on_error
+        self.looks = looks
+        """Whether the first elements are the loop's in any case, to time it."""
         self.done = 0
         self.shifted = False
         """Whether some rows were done in a higher gear."""
@@ -181,7 +185,9 @@ class Climb:
     def _loop_until(self) -> str | None:
         """Results of the plain loop, up to the element from which on a gear is expected to pay; None at the end."""
         costs = self.known.costs
-        if not self.done and costs.loop_spent > 4 * self.known.setup:  # small calls that have become dear
+        if (
+            not self.done and not self.looks and costs.loop_spent > 4 * self.known.setup
+        ):  # small calls that have become dear
             gear = self._higher(self.job.n)
             if gear is not None:
                 return gear
@@ -303,12 +309,12 @@ def machine_pays(job: Job, known: Known) -> bool:
     """Whether to run a job by machine code, which is there or is to be made."""
     if not known.costs.loop_rate or known.draws:
         return False
+    known.take_stock()
     if known.machines.is_ready(job):
         known.review = Review()
         untried = known.refusal is None and not known.costs.batched.seen
         return machine_is_best(job.n, known, known.setup if untried else None)
     lower = known.costs.loop_rate * job.n
-    known.take_stock()
     batched = known.costs.batched_seconds(job.n)
     if batched is None and known.trees:
         batched = 2 * FIXED + job.n * known.costs.expected_rate(known)
@@ -380,9 +386,6 @@ def batch_pays(job: Job, known: Known) -> bool:
     """Whether a tree that is known is expected to be faster than the loop."""
     batched = known.costs.batched_seconds(job.n)
     if known.refusal is not None and job.n < known.retry_above:
-        return False
-    if known.walks in LOOKS_AT_LOOP:  # the loop was timed when nothing was warm: its first elements tell again
-        known.walks += 1
         return False
     expected = 2 * FIXED + job.n * known.costs.expected_rate(known) if batched is None else batched
     return expected <= known.costs.loop_rate * job.n
