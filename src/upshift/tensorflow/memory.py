@@ -100,8 +100,7 @@ class Known:
         self.spent += seconds
         runs, spent = self.warm.get(name, (0, 0.0))
         if runs >= WARM_RUNS or (runs > 1 and spent + seconds >= WARM_SECONDS):
-            before = self.lines[name].predict(n, self.rate) or seconds
-            self.lines[name].add(n, min(seconds, 2 * before))  # one call that was interrupted is no reason to leave
+            self.lines[name].add(n, seconds)
         else:
             self.warm[name] = runs + 1, spent + seconds
 

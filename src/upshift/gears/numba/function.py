@@ -53,7 +53,8 @@ class Stretches:
         began = time.perf_counter()
         side_by_side(work, chunks_of(start, n, size, threads), threads)
         took = time.perf_counter() - began
-        self._learn(min(max(took - WAKING, 0.3 * took) * threads / (n - start), self.rate))
+        worked = took if threads == 1 else max(took - WAKING, 0.3 * took)
+        self._learn(min(worked * threads / (n - start), self.rate))
 
     def _timed(self, work: Callable[[slice], object], span: slice) -> None:
         began = time.perf_counter()
