@@ -306,6 +306,9 @@ print(len(made))
 """
 
 
+OTHER_MAKERS = "import upshift.gears.numba.kept as kept; kept._makers = lambda: []\n"
+
+
 def run_script(folder, k="2.0", source=SCRIPT):
     env = {**os.environ, "UPSHIFT_CACHE_DIR": str(folder)}
     done = subprocess.run([sys.executable, "-c", source.replace("{k}", k)], env=env, capture_output=True, text=True)
@@ -320,6 +323,7 @@ def test_machine_code_is_kept_across_processes(tmp_path):
     assert run_script(place, "7.5") == 0  # another value of the same kind
     assert run_script(place, "7") > 0  # another kind
     assert run_script(place, source=SCRIPT.replace("x * K", "x + K")) > 0  # another helper
+    assert run_script(place, source=OTHER_MAKERS + SCRIPT) > 0  # another Upshift, of the same version
     assert (place / "code").stat().st_mode & 0o077 == 0
 
 
@@ -417,7 +421,7 @@ def asked(monkeypatch):
 
     monkeypatch.setattr(machine, "prepare", prepare)
     monkeypatch.setattr(choice, "why_no_gpu", lambda: "")
-    monkeypatch.setattr(choice, "COMPILE", 0.0)
+    monkeypatch.setattr(choice, "GPU_COMPILE", 0.0)
     return gears
 
 

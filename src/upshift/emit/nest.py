@@ -17,6 +17,9 @@ from .select import FLOATS, NoSelect
 MOST_STORED = 1 << 18
 """Bytes that a lane may need besides its arguments and results."""
 
+FEW_NUMBERS = 16
+"""Lanes of up to so many numbers are not cut out of their columns."""
+
 Index = tuple[str, ...]
 
 
@@ -89,20 +92,20 @@ class Writer:
         self.line(f"{name} = {text}")
         return name
 
-    def fill(self, target: str, value: Value) -> None:
-        """Lines that store all elements of a value, side by side."""
+    def fill(self, target: str, value: Value, lane: int = 0) -> None:
+        """Lines that store all elements of a value, side by side. `lane`: see `cell`."""
         before = self.depth
         if value.flat is not None and len(value.shape) > 1:
             j = self.name("j")
             self.line(f"for {j} in range({math.prod(value.shape)}):")
             self.depth += 1
-            self.line(f"{target}_[{j}] = {value.flat(j)}")
+            self.line(f"{cell(target, j, lane)} = {value.flat(j)}")
         else:
             index = tuple(self.name("j") for _ in value.shape)
             for j, n in zip(index, value.shape, strict=True):
                 self.line(f"for {j} in range({n}):")
                 self.depth += 1
-            self.line(f"{target}_[{offset_of(index, value.shape)}] = {value.at(index)}")
+            self.line(f"{cell(target, offset_of(index, value.shape), lane)} = {value.at(index)}")
         self.depth = before
 
     # ---- values
@@ -113,7 +116,7 @@ class Writer:
         if not kind.lane_shape:
             return number(kind.dtype, f"{name}[i]", weak=kind.python)
         self.line(lane_of(name, kind.lane_shape))
-        return in_memory(kind.lane_shape, kind.dtype, name)
+        return in_memory(kind.lane_shape, kind.dtype, name, lane=math.prod(kind.lane_shape))
 
     def _captured(self, ref: int) -> Value:
         expected = next(c.expected for c in self.tree.captures.values() if c.mode == "input" and c.id == ref)
@@ -168,11 +171,19 @@ def number(
     return Value(shape, dtype, lambda idx: name, lambda j: name, exact=exact, weak=weak)
 
 
-def in_memory(shape: tuple[int, ...], dtype: np.dtype[Any], name: str, exact: bool = True) -> Value:
-    def at(index: Index) -> str:
-        return f"{name}_[{offset_of(index, shape)}]"
+def in_memory(shape: tuple[int, ...], dtype: np.dtype[Any], name: str, exact: bool = True, lane: int = 0) -> Value:
+    """`lane`: see `cell`."""
 
-    return Value(shape, dtype, at, lambda j: f"{name}_[{j}]", name, exact=exact)
+    def at(index: Index) -> str:
+        return cell(name, offset_of(index, shape), lane)
+
+    return Value(shape, dtype, at, lambda j: cell(name, j, lane), name, exact=exact)
+
+
+def cell(name: str, offset: str, lane: int = 0) -> str:
+    """One number in memory. `lane`: how many there are in a lane of a column; few are got from the column itself, since
+    to cut out every lane takes longer than what is done with it."""
+    return f"{name}f[i * {lane} + {offset}]" if 0 < lane <= FEW_NUMBERS else f"{name}_[{offset}]"
 
 
 def lane_of(name: str, shape: tuple[int, ...]) -> str:

@@ -7,6 +7,7 @@ made as NumPy makes it, in its order, so the results are the loop's very bits.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..columns.kinds import Kind
@@ -83,7 +84,7 @@ def _write_result(writer: Writer, i: int, ref: Ref, kind: Kind | None) -> None:
         writer.line(f"y{i}[i] = {made.at(())}")
         return
     writer.line(lane_of(f"y{i}", made.shape))
-    writer.fill(f"y{i}", made)
+    writer.fill(f"y{i}", made, lane=math.prod(made.shape))
 
 
 def _call_of(step: Step) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:

@@ -27,7 +27,7 @@ from ..gears.calls import (
 )
 from ..gears.frameworks import INSTALL, prepare_call
 from ..gears.signatures import names_of, values_of
-from ..plan.calibration import note_compile
+from ..plan.calibration import has_compiled
 from ..plan.disk import NOTEBOOK
 from ..plan.fingerprint import fingerprint
 from .cover import Fast, shifting, straight, watching
@@ -291,7 +291,6 @@ class Life:
             return self._timed(lot, args, keywords)
         try:
             began = time.perf_counter()
-            loaded = "numba" in sys.modules
             made = prepare_call(lot.gear, self.plain, lot.kind, values, lot.result, lot.per_call > LONG)
             lot.compiled_in = time.perf_counter() - began
             if isinstance(made, Refusal):
@@ -300,8 +299,8 @@ class Life:
                     self._note(lot)
             else:
                 lot.call = made
-                if loaded and not lot.compiled_before and lot.gear == "numba":
-                    note_compile(lot.compiled_in / OF_A_KERNEL)
+                if lot.gear == "numba":
+                    has_compiled(lot.compiled_in / OF_A_KERNEL)
                 lot.compiled_before = True
                 self._note(lot)
         finally:

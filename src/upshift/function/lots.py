@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import Refusal
 from ..gears.calls import Argument, ArrayOf, Call, Result, gear_of, is_strange, leaves_of, name_of
 from ..plan.calibration import calibration
-from ..plan.choice import IMPORT, LOAD
+from ..plan.choice import LOAD, loading_seconds
 
 SMALLEST = 0.35e-6
 """Seconds of a plain call below which machine code, which has to be called as well, gives nothing."""
@@ -123,8 +123,7 @@ class Lot:
         if self.gear in PRICES:
             loaded = self.gear != "tensorflow" or "upshift.tensorflow" in sys.modules
             return PRICES[self.gear] + (0.0 if loaded else LOADING)
-        loading = 0.0 if "numba" in sys.modules else IMPORT
-        return loading + (LOAD if self.compiled_before else max(OF_A_KERNEL * calibration().compile, COMPILE))
+        return loading_seconds() + (LOAD if self.compiled_before else max(OF_A_KERNEL * calibration().compile, COMPILE))
 
     def wants_thought(self) -> bool:
         """Whether enough was spent to think of machine code."""

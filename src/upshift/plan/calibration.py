@@ -25,7 +25,9 @@ KEPT_SECONDS = 30 * 86_400
 BUDGET = 0.05
 """Seconds after which no further round of measuring is begun."""
 ROUNDS = 7
-CALLS_PER_COMPILATION = 4e6
+FROM_DISK = 0.05
+"""Within so many seconds, machine code is loaded, not made."""
+CALLS_PER_COMPILATION = 5e6
 """A small Numba compilation takes about as long as this many empty calls: both are the work of one core."""
 
 
@@ -66,6 +68,8 @@ class _Current:
     """How many were timed; before the first one, their time is a guess."""
     measured: float = 0.0
     """When, in seconds since 1970."""
+    warm: bool = False
+    """Whether this process has compiled anything."""
 
 
 def calibration() -> Calibration:
@@ -78,6 +82,18 @@ def calibration() -> Calibration:
             found = _Current.found or _recall() or _measure()
             _Current.found = found
     return found
+
+
+def is_warm() -> bool:
+    """Whether this process has compiled anything, for which all of Numba is loaded."""
+    return _Current.warm
+
+
+def has_compiled(seconds: float) -> None:
+    """A function was made in this time. The first in a process is dearer than others, and some lie on the disk."""
+    if _Current.warm and seconds > FROM_DISK:
+        note_compile(seconds)
+    _Current.warm = True
 
 
 def note_compile(seconds: float) -> None:

@@ -1,6 +1,6 @@
 """What is known of a function in; whether machine code pays out: now, for the rest of a call, or not yet.
 
-The ski-rental rule. Compiling costs some tenths of a second. It is done where what lower gears have already cost more
+The ski-rental rule. Compiling costs a few tenths of a second. It is done where what lower gears have already cost more
 than machine code, and what is left of this call plainly saves, pay for it together.
 """
 
@@ -17,19 +17,19 @@ from ..emit.nests import nest_of
 from ..emit.select import MATHS, NoSelect, select_of
 from ..gears.frameworks import why_no_gpu
 from ..trace import Tree
-from .calibration import calibration
+from .calibration import calibration, is_warm
 from .costs import FIXED, Costs
 from .costs import GAIN as BATCH_GAIN
 from .machine import Machines
 
-IMPORT = 0.6
+IMPORT = 0.3
 """Seconds to load Numba, once in a process."""
+FIRST = 0.3
+"""Seconds that the first compilation in a process takes longer than others."""
 LOAD = 0.02
 """Seconds to load machine code from the disk."""
 AT_STAKE = 0.1
 """Seconds below which machine code is not worth a thought."""
-COMPILE = 0.4
-"""Seconds to compile a function, before anything was measured."""
 GAIN = 60.0
 """How much faster than the loop the function itself is expected to be as machine code."""
 PLAINLY = 1.5
@@ -55,10 +55,14 @@ class Function(Protocol):
     def traced(self) -> Tree | None: ...
 
 
+def loading_seconds() -> float:
+    """What this process has yet to pay before the first compilation."""
+    return (0.0 if "numba" in sys.modules else IMPORT) + (0.0 if is_warm() else FIRST)
+
+
 def compile_seconds(function: Function) -> float:
     """What the next compilation is expected to cost, or loading what an earlier one has left."""
-    loading = 0.0 if "numba" in sys.modules else IMPORT
-    return loading + (LOAD if function.compiled_before else max(calibration().compile, COMPILE))
+    return loading_seconds() + (LOAD if function.compiled_before else calibration().compile)
 
 
 def machine_rate(function: Function) -> float:
@@ -168,9 +172,11 @@ def gpu_after(function: Function, width: int) -> float:
     """
     rate = function.costs.machine.shape(function.costs.loop_rate)[1]
     there = width / GPU_TRAVELS + rate / GPU_GAIN
-    return COMPILE / (rate - there) if there < 0.5 * rate and not why_no_gpu() else float("inf")
+    return GPU_COMPILE / (rate - there) if there < 0.5 * rate and not why_no_gpu() else float("inf")
 
 
+GPU_COMPILE = 0.4
+"""Seconds to compile a function for a GPU."""
 GPU_FIXED = 200e-6
 """Seconds that a call on a GPU takes at least."""
 GPU_TRAVELS = 10e9

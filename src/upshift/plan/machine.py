@@ -23,6 +23,7 @@ from ..gears.ran import Prepared, Ran
 from ..trace import Tree
 from ..verify import check_columns, sample
 from .batched import Batched
+from .calibration import has_compiled
 
 log = logging.getLogger("upshift")
 Row = Callable[[int], tuple[Any, ...]]
@@ -155,9 +156,12 @@ def _prepared(
     job: Job, lanes: Lanes, machines: Machines, row: Row, n: int, tree: Tree | None
 ) -> tuple[Machine | Refusal, Ran | None]:
     """New machine code, of the tree or of the function itself, and what it made."""
+    began = time.perf_counter()
     prepared = prepare(machines.gear, job.f, job.shared, lanes, tree, job.exact, lambda: _shapes(job, row, n))
     if isinstance(prepared, Refusal):
         return prepared, None
+    if machines.gear == "numba":
+        has_compiled(time.perf_counter() - began)
     ran = prepared.over(job.f, job.shared, lanes.columns, n, settings().num_threads)
     return (Machine(prepared), ran) if ran is not None else (Refusal(machines.gear, CHANGES), None)
 

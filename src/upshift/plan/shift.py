@@ -24,6 +24,8 @@ from .whole import Looped, conclude, moved, plain_rows, stacked
 
 FORCED_SECONDS = 2.0
 """How long a gear that was asked for by name may trace; what is not traced then is left to the plain function."""
+TRACED_SECONDS = 0.1
+"""How long a trace for machine code may take: what takes longer has more steps than such code is made of."""
 AGAIN = 0.05
 """Seconds of a lower gear before machine code that did not pay is considered again."""
 LOOKS_AT_LOOP = (4, 16, 64, 256)
@@ -64,7 +66,7 @@ def _trace_arrays(job: Job, known: Known) -> None:
     A function whose batch is no faster than the loop has a tree, which nobody has checked.
     """
     if known.of_arrays and known.traced() is None and (known.trees or known.refusal is None):
-        batch(job.part(0, FEW), known, Pace(FORCED, FORCED_SECONDS))
+        batch(job.part(0, FEW), known, Pace(FORCED, TRACED_SECONDS))
 
 
 def run_best(job: Job, known: Known, on_error: OnError) -> Any:

@@ -35,9 +35,6 @@ from .origins import Origins
 from .pipeline import dispatcher_of
 from .unit import Unit, text_of, unit_of, where_of
 
-FORMAT = 2
-"""Of what is kept beside the code."""
-
 
 def compile_call(f: Any, arguments: Sequence[Argument], wanted: Result | None, free: bool) -> Call:
     """Machine code for calls with such arguments. `wanted`: what the plain function gave; `free`: other threads run."""
@@ -85,7 +82,7 @@ def _compile(unit: Unit, build: Build, arguments: Sequence[Argument], wanted: Re
         watch = _Watch(unit, (*map(_sort_of, arguments), *map(_sort_of_captured, bound)), wanted)
         build.watch = watch.look
         dispatcher = dispatcher_of(unit, build)
-        dispatcher.targetoptions["nogil"] = free
+        dispatcher.targetoptions |= {"nogil": free, "no_cpython_wrapper": near_numpy}
         dispatcher.compile((*own, *captured))
         if not near_numpy:  # nothing to look at before and after
             return dispatcher.overloads[*own, *captured], (watch.result, watch.written, watch.allocates)
@@ -93,11 +90,11 @@ def _compile(unit: Unit, build: Build, arguments: Sequence[Argument], wanted: Re
         space = {"__name__": __name__, "inner": inner, "lent": lent, "packed": packed, "clear": clear, "check": check}
         exec(compile(_source(arguments, bound), "<upshift call>", "exec"), space)
         given = (*(_type_of(argument, "A") for argument in arguments), *captured)
-        entry = njit([given], nogil=free)(space["entry"])
+        entry = njit([given], nogil=free, no_cfunc_wrapper=True)(space["entry"])
         return entry.overloads[given], (watch.result, watch.written, watch.allocates)
 
     made_from = [arguments, [capture.path for capture in bound], wanted, free, near_numpy]
-    run, (result, written, allocates) = kept(f"call {FORMAT}\n{text_of(unit)}\n{made_from}", make)
+    run, (result, written, allocates) = kept(f"call\n{text_of(unit)}\n{made_from}", make)
     standing = [*unit.built_in, *bound]  # the first is the function itself
     bind = binder_of(standing) if len(standing) > 1 else None
     return Call(run, bind, result, standing[1:], written, allocates)

@@ -6,9 +6,11 @@ like code that was just compiled, so the worst that a wrong file could do is to 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from numba import njit
@@ -35,7 +37,7 @@ def kept(text: str, make: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
     context = cpu_target.target_context
     context.refresh()  # what is loaded needs it as much as what is compiled
     magic = context.codegen().magic_tuple()
-    name = hashlib.sha256(f"{text}\n{magic}\n{stamp()}\n{vector.cache_key()}".encode()).hexdigest()[:32]
+    name = hashlib.sha256(f"{text}\n{magic}\n{stamp()}\n{_makers()}\n{vector.cache_key()}".encode()).hexdigest()[:32]
     code = place / "code"
     file = IndexDataCacheFile(str(code), f"kernel-{name}", text)
     try:
@@ -60,11 +62,19 @@ def kernel_of(source: str, space: dict[str, Any], constants: dict[str, Any], sig
 
     def make() -> tuple[Any, None]:
         exec(compile(source, "<upshift kernel>", "exec"), space)
-        kernel = njit([signature], nogil=True, error_model="numpy")(space["kernel"])
+        kernel = njit([signature], nogil=True, error_model="numpy", no_cfunc_wrapper=True)(space["kernel"])
         return kernel.overloads[signature.args], None
 
     values = [f"{type(value).__name__} {value!r}" for value in constants.values()]
     return kept(f"{source}\n{values}\n{signature}", make)[0]
+
+
+@functools.cache
+def _makers() -> list[tuple[str, int, int]]:
+    """What tells the files that make machine code from those of any other day: a version may be at work for weeks."""
+    here = Path(__file__).parent
+    files = sorted([*here.glob("*.py"), *(here.parents[1] / "emit").glob("*.py")])
+    return [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
 def _sweep(code: Any) -> None:

@@ -105,7 +105,7 @@ def _compile(
         space = {"__name__": __name__, "attempt": _attempt(made)}
         exec(compile(_source(kinds, form, outs, len(bound), writes), "<upshift kernel>", "exec"), space)
         signature = _signature(kinds, outs, bound)
-        kernel = njit([signature], nogil=True, error_model="numpy")(space["kernel"])
+        kernel = njit([signature], nogil=True, error_model="numpy", no_cfunc_wrapper=True)(space["kernel"])
         besides = form, [(k.dtype.str, k.shape) for k in outs], build.mixed, bool(RELAXED.get())
         return kernel.overloads[signature.args], besides
 

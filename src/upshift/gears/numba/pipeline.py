@@ -25,7 +25,9 @@ def dispatcher_of(unit: Unit, build: Build) -> Any:
     """The function as Numba calls it: its own arguments, then what it captured."""
     if id(unit) not in build.dispatchers:
         build.units[unit.f] = unit
-        made = njit(pipeline_class=Pipeline, boundscheck=True, nogil=True)(unit.f)
+        made = njit(
+            pipeline_class=Pipeline, boundscheck=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+        )(unit.f)
         own = utils.pysignature(unit.f)
         default = None if unit.f.__defaults__ else inspect.Parameter.empty
         extra = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default) for n in unit.extra]

@@ -28,39 +28,31 @@ def power_of_floats(context: Any, builder: Any, sig: Any, values: Any) -> Any:
     made = cgutils.alloca_once(builder, F64)
     square, sure = _square(builder, values[0]) if BY_PRODUCT.get() else (values[0], ir.Constant(ir.IntType(1), 0))
     two = builder.fcmp_ordered("==", values[1], ir.Constant(F64, 2.0))
-    with builder.if_else(builder.and_(two, sure)) as (product, power):
-        with product:
-            builder.store(square, made)
-        with power:
-            found = external(builder, "upshift_pow", 2, values)
-            leave_domain(context, builder, found, values)
-            builder.store(found, made)
+    builder.store(square, made)
+    with builder.if_then(builder.not_(builder.and_(two, sure)), likely=False):
+        found = external(builder, "upshift_pow", 2, values)
+        leave_domain(context, builder, found, values)
+        builder.store(found, made)
     return builder.load(made)
 
 
 def _square(builder: Any, x: Any) -> tuple[Any, Any]:
     """x * x, and whether C's pow(x, 2) is sure to be the same.
 
-    pow is off by less than 0.54 of the distance between floats, 0.512 where the logarithm is small. So where the
-    product is off by less than 0.45, or 0.485, of it (its rest tells, exactly), pow can only round to the same float.
-    Where floats lie closer below than above, at powers of two, the product has to be exact.
+    Where the result is within 2**-144 and 2**144, pow is off by less than 0.516 of the distance between floats. So
+    where the product is off by less than 0.484 of it (its rest tells, exactly), pow can only round to the same float.
+    The distance is that of floats just below the product, which at powers of two is half of that above.
     """
     product = builder.fmul(x, x)
     rest = builder.fma(x, x, builder.fneg(product))
     bits = builder.bitcast(product, I64)
-    binade = builder.bitcast(builder.and_(bits, ir.Constant(I64, 0x7FF << 52)), F64)
+    below = builder.and_(builder.sub(bits, ir.Constant(I64, 1)), ir.Constant(I64, 0x7FF << 52))
+    most = builder.fmul(builder.bitcast(below, F64), ir.Constant(F64, 0.484 * 2.0**-52))
     off = builder.call(builder.module.declare_intrinsic("llvm.fabs", [F64]), [rest])
-    medium = builder.and_(
-        builder.fcmp_ordered(">", product, ir.Constant(F64, 1.2e-7)),
-        builder.fcmp_ordered("<", product, ir.Constant(F64, 8e6)),
-    )
-    share = builder.select(medium, ir.Constant(F64, 0.485 * 2.0**-52), ir.Constant(F64, 0.45 * 2.0**-52))
-    near = builder.fcmp_ordered("<", off, builder.fmul(binade, share))
-    between = builder.fcmp_ordered("!=", product, binade)
-    near = builder.and_(near, builder.or_(between, builder.fcmp_ordered("==", rest, ir.Constant(F64, 0.0))))
-    for order, bound in ((">", 1e-270), ("<", 1e300)):
-        near = builder.and_(near, builder.fcmp_ordered(order, product, ir.Constant(F64, bound)))
-    return product, near
+    near = builder.fcmp_ordered("<", off, most)
+    low, high = (1023 - 144) << 52, (1023 + 144) << 52
+    above = builder.sub(bits, ir.Constant(I64, low))
+    return product, builder.and_(near, builder.icmp_unsigned("<", above, ir.Constant(I64, high - low)))
 
 
 def _knows_pow() -> bool:
