@@ -10,7 +10,7 @@ demo: $(VENV)/.core
 	$(BIN)/upshift demo
 
 test: lint
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 lint: $(VENV)/.everything
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import upshift as up
+from functions import loops
 from law import check
 from upshift.errors import Refusal
 from upshift.plan.machine import SPOT_CHECK, Swift
@@ -131,15 +132,6 @@ def test_a_function_that_calls_itself_is_refused():
     assert "calls itself" in refusal(factorial, [3, 4])
 
 
-def test_variables_that_may_be_unset_are_refused():
-    def f(x):
-        if x > 0:
-            y = 1.0
-        return y
-
-    assert "before it is set" in refusal(f, [1.0, 2.0])
-
-
 def clipped(v):
     total = 0.0
     for x in v:
@@ -168,6 +160,23 @@ def test_an_int_or_a_float_of_two():
 def test_halves_and_ints_above_64_bits_are_refused():
     assert "promotes" in refusal(lambda x: x * 2.0, np.arange(3, dtype=np.float16))
     assert "promotes" in refusal(lambda x: x * 2, np.arange(3, dtype=np.uint64))
+
+
+UNSET = {"used_after_a_loop": [[4, 5, 6]], "set_before_a_break": [[3.5, 8.0, 2.25]], "set_on_one_path": [[2.5, 0.5]],
+         "set_in_some_turns": [[4, 5, 3], [1, 2, 3]]}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNSET)
+def test_a_variable_that_may_not_be_set_is_compiled(name):
+    """The law's table has these functions with all their data, some of which set it and some of which do not."""
+    f = getattr(loops, name)
+    assert in_numba(f, *UNSET[name]).tolist() == [f(*row) for row in zip(*UNSET[name])]
+
+
+def test_where_a_variable_is_not_set_the_plain_function_says_so():
+    with pytest.raises(UnboundLocalError) as caught:
+        in_numba(loops.used_after_a_loop, [4, 0, 6])
+    assert "element 1" in str(caught.value.__notes__)
 
 
 # ---- classes of results

@@ -276,3 +276,44 @@ def loop_with_maths(x):
     for k in range(1, 6):
         total += math.sin(k * x) / k
     return total
+
+
+# ---- variables that a loop may not set
+
+
+@row(SMALL_INTS)
+def used_after_a_loop(n):
+    for i in range(n):
+        double = i * 2
+    return double + i
+
+
+@row(POSITIVE)
+def set_before_a_break(x):
+    guess = 0.5 * (x + 1.0)
+    for _ in range(30):
+        better = 0.5 * (guess + x / guess)
+        if abs(better - guess) <= 1e-9 * better:
+            break
+        guess = better
+    return better
+
+
+@row(FEW_REALS)
+def set_on_one_path(x):
+    if x > 1:
+        large = x * 2
+    if x < 3:
+        return x
+    return large
+
+
+@row(SMALL_PAIRS)
+def set_in_some_turns(n, x):
+    turns = 0
+    for i in range(n % 7):
+        if i % 2:
+            odd = x * i
+        else:
+            turns += 1
+    return odd + i if turns > 1 else turns

@@ -32,7 +32,7 @@ TURNS = 16
 BAD, TINY = 1, 2
 KEEP_FLOATS = frozenset(("Add", "AddV2", "Sub", "Mul", "Neg"))
 """Operations by which floats stay of their dtype in Numba, too."""
-OPTIONS = {"error_model": "numpy", "nogil": True}
+OPTIONS = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
 
 
 class TypedReader(Reader):

@@ -115,7 +115,7 @@ class Guards:
 
     def _shadow_of_meeting(self, statement: Any, value: Any) -> Any:
         shadow = self.shadows[statement.target.name] = self._variable(statement)
-        incoming = [self._shadow(one) for one in value.incoming_values]
+        incoming = [self._shadow(one) if isinstance(one, ir.Var) else one for one in value.incoming_values]
         meeting = ir.Expr.phi(statement.loc)
         meeting.incoming_values.extend(incoming)
         meeting.incoming_blocks.extend(value.incoming_blocks)

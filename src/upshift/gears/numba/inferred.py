@@ -55,9 +55,8 @@ def look_at(state: Any, statement: Any, build: Build) -> None:
         _meet(state, value, target, is_return, build, where)
     elif isinstance(value, ir.Expr) and value.op == "phi":
         for one in value.incoming_values:
-            if not isinstance(one, ir.Var):
-                raise NotCompiled("numba", f"{name_of(statement.target)} may be used before it is set", where)
-            _meet(state, one, target, is_return, build, where)
+            if isinstance(one, ir.Var):  # else it is not set on this way: its flag is looked at where it is used
+                _meet(state, one, target, is_return, build, where)
     elif isinstance(value, ir.Expr) and value.op == "build_list":
         for one in value.items:
             _meet(state, one, target.dtype, is_return, build, where)
@@ -78,16 +77,13 @@ def _meet(state: Any, value: Any, target: Any, is_return: bool, build: Build, wh
     plain = types.unliteral(have)
     if plain == types.unliteral(target) or not (_has_numbers(plain) and _has_numbers(target)):
         return
+    reason = f"{name_of(value)} is {_word(plain)} on one path and {_word(target)} on another"
     if is_narrow(plain) or is_narrow(target):
         build.soften(state.func_id.func.__code__, name_of(value), plain if is_narrow(plain) else target)
-        raise NotCompiled(
-            "numba", f"{name_of(value)} is {_word(plain)} on one path and {_word(target)} on another", where
-        )
+        raise NotCompiled("numba", reason, where)
     build.mixed = True
     if not is_return and not isinstance(have, types.Literal):
-        raise NotCompiled(
-            "numba", f"{value.name.split('.')[0]} is {_word(plain)} on one path and {_word(target)} on another", where
-        )
+        raise NotCompiled("numba", reason, where)
 
 
 def _has_numbers(t: Any) -> bool:

@@ -19,6 +19,7 @@ from .ranges import KnowRanges
 from .rewriting import Rewriting
 from .soft import Soften
 from .unit import Unit, where_of
+from .unset import FlagUnset
 
 
 def dispatcher_of(unit: Unit, build: Build) -> Any:
@@ -118,7 +119,8 @@ class Pipeline(CompilerBase):  # type: ignore[misc]
         passes.add_pass_after(TakeArguments, TranslateByteCode)
         passes.add_pass_after(Mean, InlineClosureLikes)
         passes.add_pass_after(Soften, Mean)
-        passes.add_pass_after(KnowRanges, Soften)
+        passes.add_pass_after(FlagUnset, Soften)
+        passes.add_pass_after(KnowRanges, FlagUnset)
         passes.add_pass_after(LookAtTypes, NopythonTypeInference)
         passes.finalize()
         return [passes]
