@@ -346,13 +346,26 @@ def test_damaged_machine_code_is_made_anew(tmp_path):
     assert run_script(place) == 0
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e5, 1e-135, 1e140, 1e-150])
-def test_a_square_that_is_written_as_a_power_has_the_bits_of_cs_pow(scale: float) -> None:
+def squared(x, _):
+    return x**2
+
+
+def cubed(x, _):
+    return x**3
+
+
+def powered(x, exponent):
+    return x**exponent
+
+
+@pytest.mark.parametrize(("f", "exponent"), [(squared, 2), (cubed, 3), (powered, 2.0), (powered, 3)])
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e5, 1e20, 1e-100, 1e100, 1e-150])
+def test_a_product_that_is_written_as_a_power_has_the_bits_of_cs_pow(f, exponent: float, scale: float) -> None:
     """It is made by a product where that is sure to be the same: in about one of a thousand it is not."""
     numbers = (np.random.default_rng(int(-math.log10(scale)) + 500).normal(size=100_000) * scale).tolist()
     numbers[:6] = [0.0, -0.0, 1.0, 2.0, -0.5, 1e-200]
-    got = up.map(lambda x: x**2, numbers, gear="numba", exact=True)
-    assert got.tobytes() == np.array([x**2 for x in numbers]).tobytes()
+    got = up.map(f, numbers, [exponent] * len(numbers), gear="numba", exact=True)
+    assert got.tobytes() == np.array([x**exponent for x in numbers]).tobytes()
 
 
 # ---- ints in loops

@@ -6,6 +6,7 @@ the plain function's. The lines are plain Python, to be compiled as the body of 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,11 +84,25 @@ SPELLED: dict[str, Spelled] = {
 MATHS = {name: name for name in ("sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p cbrt hypot "
                                  "asin acos atan asinh acosh atanh atan2").split()}  # fmt: skip
 MATHS |= {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
-          "arctanh": "atanh", "arctan2": "atan2"}  # fmt: skip
+          "arctanh": "atanh", "arctan2": "atan2", "math.erf": "erf", "math.erfc": "erfc"}  # fmt: skip
 """Functions whose last bits a compiled loop may get otherwise, in C's names."""
+_OWN_IN_PYTHON = frozenset(("asinh", "acosh", "atanh", "hypot", "erf", "erfc"))
+"""Those of which CPython may have versions of its own, with other last bits than C's."""
+SCALES = {"radians": math.pi / 180.0, "degrees": 180.0 / math.pi}
+"""Functions that multiply."""
+_NEAR_ONE = "1.0 - abs({0}) - {e0}"
 _BLUR = {
     "sin": "{e0}", "cos": "{e0}", "tanh": "{e0}", "atan": "{e0}", "asinh": "{e0}", "exp": "1.01 * abs({out}) * {e0}",
+    "exp2": "1.01 * abs({out}) * {e0}", "expm1": "1.01 * (1.0 + abs({out})) * {e0}",
+    "sinh": "1.01 * (1.0 + abs({out})) * {e0}", "cosh": "1.01 * abs({out}) * {e0}",
+    "erf": "1.13 * {e0}", "erfc": "1.13 * {e0}", "radians": "0.0175 * {e0}", "degrees": "57.3 * {e0}",
+    # a slope that grows without bound towards one: beyond it, the divisor is zero
+    "asin": f"1.5 * {{e0}} / sqrt(abs({_NEAR_ONE}) + ({_NEAR_ONE}))",
+    "acos": f"1.5 * {{e0}} / sqrt(abs({_NEAR_ONE}) + ({_NEAR_ONE}))",
+    "atan2": "1.01 * ({e0} * abs({1}) + {e1} * abs({0})) / ({0} * {0} + {1} * {1})", "hypot": "{e0} + {e1}",
+    "min": "{e0} + {e1}", "max": "{e0} + {e1}", "minimum": "{e0} + {e1}", "maximum": "{e0} + {e1}",
     "log": "1.01 * {e0} / abs({0})", "log2": "1.5 * {e0} / abs({0})", "log10": "{e0} / abs({0})",
+    "log1p": "1.01 * {e0} / abs(1.0 + {0})",
     "sqrt": "{e0} / ({out} + {out})", "add": "{e0} + {e1}", "sub": "{e0} + {e1}", "subtract": "{e0} + {e1}",
     "mul": "abs({0}) * {e1} + abs({1}) * {e0} + {e0} * {e1}", "truediv": "({e0} + abs({out}) * {e1}) * 1.01 / abs({1})",
     "neg": "{e0}", "negative": "{e0}", "pos": "{e0}", "abs": "{e0}", "absolute": "{e0}", "fabs": "{e0}",
@@ -95,6 +110,20 @@ _BLUR = {
 }  # fmt: skip
 _BLUR |= {"multiply": _BLUR["mul"], "divide": _BLUR["truediv"], "true_divide": _BLUR["truediv"]}
 """How far a result may be off (`e`), from how far its arguments may be."""
+_BLUR_OF_POWERS = {2: "(2.0 * abs({0}) + {e0}) * {e0}",
+                   3: "(3.0 * abs({0}) * (abs({0}) + {e0}) + {e0} * {e0}) * {e0}"}  # fmt: skip
+"""The same of powers that are made by products, by their exponents."""
+_LARGE = {8: "1e300", 4: "1e37"}
+_NEAR = {
+    **dict.fromkeys(("lt", "less", "le", "less_equal", "gt", "greater", "ge", "greater_equal", "eq", "equal", "ne",
+                     "not_equal"), "abs({0} - {1})"),
+    **dict.fromkeys(("true", "not_negative", "positive"), "abs({0})"),
+    "above_minus_one": "abs({0} + 1.0)", "at_least_one": "abs({0} - 1.0)",
+    **dict.fromkeys(("within_one", "inside_one"), "abs(abs({0}) - 1.0)"),
+}  # fmt: skip
+"""How far arguments are from where a decision changes."""
+_ON_LARGE = frozenset(("not_infinite", "isinf", "finite", "isfinite"))
+"""Decisions that change where numbers become infinite."""
 ULP = {8: "2e-15", 4: "1e-6"}
 """Two times the bound of a vector function, relative to its result: the loop's own function is off as well."""
 ROUND = {8: "2.3e-16", 4: "1.2e-7"}
@@ -121,12 +150,19 @@ class Select:
 
 def select_of(tree: Tree, exact: bool = False) -> Select:
     """The tree without branches; `NoSelect` where it has none."""
-    return _Writer(tree, exact).write()
+    if not exact:
+        try:
+            return _Writer(tree, exact, decides_by_vectors=True).write()
+        except NoSelect:
+            pass
+    return _Writer(tree, exact, decides_by_vectors=False).write()
 
 
 class _Writer:
-    def __init__(self, tree: Tree, exact: bool) -> None:
+    def __init__(self, tree: Tree, exact: bool, decides_by_vectors: bool) -> None:
         self.tree, self.exact = tree, exact
+        self.decides_by_vectors = decides_by_vectors
+        """Whether decisions may hang on vector functions: lanes in which that could matter are marked."""
         self.made = Select()
         self.kinds: dict[int, Kind] = dict(enumerate(tree.kinds))
         self.blurred: set[int] = set()
@@ -272,6 +308,8 @@ class _Writer:
             return f"{self._function(op, step, node)}({', '.join(args)})"
         if op.name in ("pow", "power"):
             return self._power(step, node, args)
+        if op.name in SCALES and step.kind.dtype.itemsize == 8:
+            return f"{args[0]} * {SCALES[op.name]!r}"
         spelled = SPELLED.get(op.name)
         if spelled is None or op.each:
             raise NoSelect(f"{op.name} is not compiled")
@@ -283,24 +321,28 @@ class _Writer:
         """A vector function, or C's own where a decision hangs on its last bits."""
         assert step.kind is not None
         name = MATHS[op.name]
-        if not self.exact and step.out not in node.firm and step.out not in node.sharp:
+        if self._may_blur(step, node):
             self.made.close = True
             self.blurred.add(step.out)
             return f"vector_{name}"
-        if op.warns or step.kind.dtype.itemsize < 8 or name in ("asinh", "acosh", "atanh", "hypot"):
+        if op.warns or step.kind.dtype.itemsize < 8 or name in _OWN_IN_PYTHON:
             raise NoSelect(f"a decision hangs on the last bits of {op.name}")
         return f"exact_{name}"
 
+    def _may_blur(self, step: Step, node: Node) -> bool:
+        """Whether the last bits of a step's result may be other than the loop's."""
+        return not self.exact and step.out not in node.sharp and (self.decides_by_vectors or step.out not in node.firm)
+
     def _power(self, step: Step, node: Node, args: list[str]) -> str:
-        exponent = step.refs[1]
-        if step.out in node.firm or step.out in node.sharp or self.exact:
+        if not self._may_blur(step, node):
             if step.kind is None or step.kind.dtype.itemsize < 8:
                 raise NoSelect("a decision hangs on the last bits of a power")
             return f"exact_pow({', '.join(args)})"
         self.made.close = True
         self.blurred.add(step.out)
-        if isinstance(exponent, Const) and type(exponent.value) in (int, float) and exponent.value in (2, 3):
-            return " * ".join([args[0]] * int(exponent.value))
+        factors = _factors(step)
+        if factors:
+            return " * ".join([args[0]] * factors)
         return f"vector_pow({', '.join(args)})"
 
     def _check(self, op: Op, step: Step, args: list[str], out: str, path: str, node: Node) -> None:
@@ -310,21 +352,35 @@ class _Writer:
             self._odd(path, f"(not isfinite({out})) & {fine}")
         elif op.warns and step.kind is not None and step.kind.dtype.kind == "f" and not flows(self.tree, step.out):
             self._odd(path, f"(not isfinite({out})) & (not ({self.nan}))")
-        self._spread(op, step, args, out)
+        self._spread(op, step, args, out, path)
 
-    def _spread(self, op: Op, step: Step, args: list[str], out: str) -> None:
+    def _decides(self, op: Op, step: Step, args: list[str], blurred: list[bool], path: str) -> None:
+        """A decision on what may be off: lanes that are so near to where it changes are marked."""
+        if op.name in _ON_LARGE:
+            self._odd(path, f"abs({args[0]}) > {_LARGE[self._kind(step.refs[0]).dtype.itemsize]}")
+            return
+        if op.name not in _NEAR:
+            raise NoSelect(f"{op.name} decides by what may be off in its last bits")
+        off = " + ".join(f"e_{arg}" for arg, b in zip(args, blurred, strict=True) if b)
+        self._odd(path, f"({_NEAR[op.name].format(*args)} <= {off}) & ({off} > 0.0)")
+
+    def _spread(self, op: Op, step: Step, args: list[str], out: str, path: str) -> None:
         blurred = [isinstance(ref, int) and ref in self.blurred and ref != step.out for ref in step.refs]
-        if step.kind is None or step.kind.dtype.kind != "f" or not (any(blurred) or step.out in self.blurred):
+        if step.kind is None or not (any(blurred) or step.out in self.blurred):
+            return
+        if step.kind.dtype.kind == "b":
+            self._decides(op, step, args, blurred, path)
             return
         size = step.kind.dtype.itemsize
         own = ULP[size] if step.out in self.blurred else ROUND[size]
         error = f"{own} * abs({out})"
         if any(blurred):
             name = MATHS.get(op.name, op.name)
-            if name not in _BLUR:
+            text = _BLUR_OF_POWERS.get(_factors(step)) if name in ("pow", "power") else _BLUR.get(name)
+            if text is None:
                 raise NoSelect(f"{op.name} works on what may be off in its last bits")
             errors = {f"e{i}": f"e_{arg}" if b else "0.0" for i, (arg, b) in enumerate(zip(args, blurred, strict=True))}
-            error += f" + {_BLUR[name].format(*args, out=out, **errors)}"
+            error += f" + {text.format(*args, out=out, **errors)}"
         self.blurred.add(step.out)
         self.made.lines.append(f"e_{out} = {error}")
 
@@ -376,6 +432,12 @@ class _Writer:
         if kind is not None and kind.dtype == dtype:
             return value
         return f"{dtype.name}_({value})"
+
+
+def _factors(step: Step) -> int:
+    """Of how many factors a power is a product; none where it is not made so."""
+    exponent = step.refs[1].value if isinstance(step.refs[1], Const) else None
+    return int(exponent) if type(exponent) in (int, float) and exponent in _BLUR_OF_POWERS else 0
 
 
 def warns_at(tree: Tree, ref: int) -> bool:

@@ -89,14 +89,18 @@ class Costs:
     batched: Line = field(default_factory=Line)
     machine: Line = field(default_factory=Line)
     gpu: Line = field(default_factory=Line)
+    tracing: int = 0
+    """Calls, one after the other, that paid for traces."""
     dear: int = 0
+    """Those of them that were slower than the loop."""
     patience: float = 0.0
     retry_at: float = 0.0
 
     def add_batched(self, n: int, seconds: float, invested: bool) -> None:
         """A call that paid for traces says little of the next one, unless it goes on so."""
+        self.tracing = self.tracing + 1 if invested else 0
         self.dear = self.dear + 1 if invested and seconds > self.loop_rate * n else 0
-        if not invested or self.dear > 3:
+        if not invested or self.tracing > 3:
             self.batched.add(n, seconds)
         if self.dear > 3:
             self.patience = max(2 * self.patience, 8 * seconds)

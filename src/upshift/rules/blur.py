@@ -170,8 +170,10 @@ def _only_sharp(*args: Blurred) -> Error:
 SPREAD: dict[Any, Spread] = {
     operator.add: _add, operator.sub: _add, operator.mul: _multiply, operator.truediv: _divide, operator.pow: _power,
     operator.neg: _same, operator.pos: _same, operator.abs: _same, smaller: _either, larger: _either, float: _same,
+    np.float64: _same,
     math.sqrt: _root, math.fabs: _same, math.degrees: _scaled(57.3), math.radians: _scaled(0.0175),
     **dict.fromkeys((math.sin, math.cos, math.atan, math.tanh, math.asinh), _bounded_slope(1.0)),
+    **dict.fromkeys((math.erf, math.erfc), _bounded_slope(1.13)),
     **dict.fromkeys((math.exp, math.exp2), _exponential),
     **dict.fromkeys((math.sinh, math.cosh, math.expm1), _hyperbolic),
     **dict.fromkeys((math.log, math.log2, math.log10), _logarithm),
@@ -197,6 +199,12 @@ def spread(fn: Any, close: bool, out: Any, args: list[Blurred]) -> Error:
 _BELOW_TWO = frozenset((math.sin, math.cos, math.atan, math.tanh))
 """Functions whose values, and so their absolute errors, are small whatever the argument."""
 
+
+def _from_infinite(x: Any) -> Any:
+    """Far, unless it is so large that what is off could make it infinite, or finite."""
+    return np.where(np.abs(x) > 1e-8 * np.finfo(np.asarray(x).dtype).max, 0.0, np.inf)
+
+
 EDGES: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("lt", "le", "gt", "ge", "eq", "ne"), lambda a, b: a - b),
     **dict.fromkeys(("true", "not_negative", "positive"), lambda x: x),
@@ -206,6 +214,7 @@ EDGES: dict[str, Callable[..., Any]] = {
     "inside_one": lambda x: np.abs(x) - 1,
     **dict.fromkeys(("int", "trunc", "floor", "ceil"), lambda x: x - np.rint(x)),
     "round": lambda x: x - np.floor(x) - 0.5,
+    **dict.fromkeys(("not_infinite", "isinf", "finite", "isfinite"), _from_infinite),
 }
 """By the name of a cutting op: how far its arguments are from where its result jumps."""
 

@@ -31,7 +31,7 @@ class Branchless:
     tree: Tree
     paths: int
     run: Any
-    """`run(start, stop, left, *columns, *outs, *shared)`: how many lanes are odd."""
+    """`run(left, *columns, *outs, *shared)`: how many lanes are odd."""
     select: Select
     form: Form
     exact: bool
@@ -61,12 +61,12 @@ class Branchless:
         outs = [np.empty(n, dtype) for dtype in self.select.dtypes]
         left = np.empty(n, bool)
         if n <= self.stretches.alone:
-            count = self.run(0, n, left, *columns, *outs, *uniform)
+            count = self.run(left, *columns, *outs, *uniform)
             return Ran(self.form, outs, left.nonzero()[0] if count else NONE_LEFT, n, self.mixed)
         odd: list[int] = []
 
         def stretch(span: slice) -> None:
-            odd.append(self.run(span.start, span.stop, left, *columns, *outs, *uniform))
+            odd.append(self.run(*[lanes[span] for lanes in (left, *columns, *outs)], *uniform))
 
         self.stretches.run(stretch, n, threads)
         return Ran(self.form, outs, np.flatnonzero(left) if any(odd) else NONE_LEFT, n, self.mixed)
@@ -128,9 +128,8 @@ def source_of(select: Select, columns: int) -> str:
     ys = [f"y{i}" for i in range(len(select.results))]
     checks = any(line.startswith("odd = odd") for line in select.lines)
     lines = [
-        f"def kernel(start, stop, left, {', '.join([*xs, *ys, *select.uniform])}):",
+        f"def kernel(left, {', '.join([*xs, *ys, *select.uniform])}):",
         "    count = 0",
-        *[f"    {name} = {name}[start:stop]" for name in ("left", *xs, *ys)],  # so that no index can be negative
         "    for i in range(len(left)):",
         *[f"        v{i} = {x}[i]" for i, x in enumerate(xs)],
         *[f"        {line}" for line in select.lines],
@@ -146,4 +145,4 @@ def _signature(kinds: Sequence[Kind], select: Select) -> Any:
     outs = [types.Array(from_dtype(dtype), 1, "C") for dtype in select.dtypes]
     shared = [from_dtype(kind.dtype) for kind in select.uniform_kinds]
     left = types.Array(types.boolean, 1, "C")
-    return types.int64(types.int64, types.int64, left, *columns, *outs, *shared)
+    return types.int64(left, *columns, *outs, *shared)

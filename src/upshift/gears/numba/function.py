@@ -107,13 +107,13 @@ class CompiledFunction:
         if n <= self.stretches.alone:
             if kernel.near_numpy:
                 flags.clear()
-            count = kernel.run(0, n, left, *columns, *outs, *captured)
+            count = kernel.run(left, *columns, *outs, *captured)
             if not kernel.near_numpy or not flags.warns():
                 return Ran(kernel.form, outs, left.nonzero()[0] if count else NONE_LEFT, n, kernel.mixed)
         watched = flags.watched() if kernel.near_numpy else 0
 
         def stretch(span: slice) -> None:
-            kernel.run(span.start, span.stop, left, *columns, *outs, *captured)
+            kernel.run(*[lanes[span] for lanes in (left, *columns, *outs)], *captured)
 
         def watch(span: slice) -> None:
             seek(stretch, span, left, watched)

@@ -42,7 +42,7 @@ class Kernel:
     bound: tuple[Capture, ...]
     """Arguments that are not elements: shared keywords, defaults and what was captured, in order."""
     run: Any
-    """`run(start, stop, left, *columns, *outs, *captured)`: fills in results, marks and counts lanes that are left."""
+    """`run(left, *columns, *outs, *captured)`: fills in results, marks and counts lanes that are left."""
     form: Form
     kinds: tuple[Kind, ...]
     mixed: bool
@@ -207,19 +207,26 @@ def _source(kinds: Sequence[Kind], form: Form, outs: list[Kind], captured: int, 
         f"{leaf}.shape == {y}.shape[1:]" for leaf, y, k in zip(leaves, ys, outs, strict=True) if k.shape is not None
     ]
     lines = [
-        f"def kernel(start, stop, left, {', '.join([*xs, *ys, *ks])}):",
-        *[f"    {name} = {name}[start:stop]" for name in ("left", *xs, *ys)],
+        f"def kernel(left, {', '.join([*xs, *ys, *ks])}):",
         "    count = 0",
         "    for i in range(len(left)):",
         f"        ok, y = attempt(({given}))",
         f"        if {' and '.join(['ok', *fits])}:",
-        *[f"            {y}[i] = {leaf}" for leaf, y in zip(leaves, ys, strict=True)],
+        *[f"            {line}" for leaf, y, k in zip(leaves, ys, outs, strict=True) for line in _stored(leaf, y, k)],
         "        else:",
         "            left[i] = True",
         "            count += 1",
         "    return count",
     ]
     return "\n".join(lines)
+
+
+def _stored(leaf: str, y: str, kind: Kind) -> list[str]:
+    """A result into its place. Arrays number by number: Numba takes seconds to compile how shapes might not fit."""
+    index = [f"j{axis}" for axis in range(len(kind.lane_shape))]
+    loops = [f"{'    ' * axis}for {j} in range({y}.shape[{axis + 1}]):" for axis, j in enumerate(index)]
+    value = f"{leaf}[{', '.join(index)}]" if kind.shape is not None else leaf
+    return [*loops, f"{'    ' * len(index)}{y}[{', '.join(['i', *index])}] = {value}"]
 
 
 def _leaves(form: Form, text: str) -> Any:
@@ -238,7 +245,7 @@ def _signature(kinds: Sequence[Kind], outs: list[Kind], bound: Sequence[Capture]
     results = [column(kind, False) for kind in outs]
     left = types.Array(types.boolean, 1, "C")
     captured = [type_of_capture(capture, narrow=True) for capture in bound]
-    return types.int64(types.int64, types.int64, left, *columns, *results, *captured)
+    return types.int64(left, *columns, *results, *captured)
 
 
 def type_of_capture(taken: Capture, narrow: bool = False) -> Any:

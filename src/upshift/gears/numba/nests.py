@@ -33,7 +33,7 @@ class CompiledNest:
     tree: Tree
     paths: int
     run: Any
-    """`run(start, stop, *columns, *outs, *shared)`."""
+    """`run(*columns, *outs, *shared)`."""
     nest: Nest
     form: Form
     exact: bool
@@ -59,13 +59,13 @@ class CompiledNest:
         run = self.run
         if n <= self.stretches.alone:
             flags.clear()
-            run(0, n, *columns, *outs, *taken)
+            run(*columns, *outs, *taken)
             if not flags.warns():
                 return Ran(self.form, outs, NONE_LEFT, n)
         watched, left = flags.watched(), np.zeros(n, bool)
 
         def stretch(span: slice) -> None:
-            run(span.start, span.stop, *columns, *outs, *taken)
+            run(*[lanes[span] for lanes in (*columns, *outs)], *taken)
 
         self.stretches.run(lambda span: seek(stretch, span, left, watched), n, threads)
         return Ran(self.form, outs, left.nonzero()[0] if left.any() else NONE_LEFT, n)
@@ -106,8 +106,7 @@ def _source(nest: Nest, columns: int) -> str:
     ys = [f"y{i}" for i in range(len(nest.kinds))]
     arrays = [name for name, _, _ in nest.stored] + [name for name, (_, shape) in nest.shared_kinds.items() if shape]
     lines = [
-        f"def kernel(start, stop, {', '.join([*xs, *ys, *nest.shared])}):",
-        *[f"    {name} = {name}[start:stop]" for name in (*xs, *ys)],
+        f"def kernel({', '.join([*xs, *ys, *nest.shared])}):",
         *[f"    {name} = empty({shape}, type_{name})" for name, shape, _ in nest.stored],
         *[f"    {name}f = {name}.ravel()" for name in (*xs, *ys)],
         *[f"    {name}_ = {name}.ravel()" for name in arrays],
@@ -128,4 +127,4 @@ def _signature(kinds: Sequence[Kind], nest: Nest) -> Any:
         from_dtype(dtype) if shape is None else array(dtype, len(shape), True)
         for dtype, shape in nest.shared_kinds.values()
     ]
-    return types.void(types.int64, types.int64, *columns, *outs, *shared)
+    return types.void(*columns, *outs, *shared)

@@ -26,33 +26,44 @@ def power_of(typing: Any, a: Any, b: Any) -> Any:
 
 def power_of_floats(context: Any, builder: Any, sig: Any, values: Any) -> Any:
     made = cgutils.alloca_once(builder, F64)
-    square, sure = _square(builder, values[0]) if BY_PRODUCT.get() else (values[0], ir.Constant(ir.IntType(1), 0))
-    two = builder.fcmp_ordered("==", values[1], ir.Constant(F64, 2.0))
-    builder.store(square, made)
-    with builder.if_then(builder.not_(builder.and_(two, sure)), likely=False):
+    product, sure = _product(builder, *values) if BY_PRODUCT.get() else (values[0], ir.Constant(ir.IntType(1), 0))
+    builder.store(product, made)
+    with builder.if_then(builder.not_(sure), likely=False):
         found = external(builder, "upshift_pow", 2, values)
         leave_domain(context, builder, found, values)
         builder.store(found, made)
     return builder.load(made)
 
 
-def _square(builder: Any, x: Any) -> tuple[Any, Any]:
-    """x * x, and whether C's pow(x, 2) is sure to be the same.
+def _product(builder: Any, x: Any, exponent: Any) -> tuple[Any, Any]:
+    """A square or a cube as a product, and whether C's pow is sure to be the same. LLVM drops what is not asked for."""
+    square = builder.fmul(x, x)
+    rest = builder.fma(x, x, builder.fneg(square))
+    cube = builder.fmul(square, x)
+    more = builder.fma(rest, x, builder.fma(square, x, builder.fneg(cube)))
+    rounded = builder.fadd(cube, more)
+    off = builder.fsub(more, builder.fsub(rounded, cube))
+    two, three = (builder.fcmp_ordered("==", exponent, ir.Constant(F64, of)) for of in (2.0, 3.0))
+    by_two = builder.and_(two, _is_sure(builder, square, rest))
+    by_three = builder.and_(three, _is_sure(builder, rounded, off))
+    return builder.select(three, rounded, square), builder.or_(by_two, by_three)
+
+
+def _is_sure(builder: Any, product: Any, rest: Any) -> Any:
+    """Whether C's pow gives this very float, where `rest` is what the power itself is more than it.
 
     Where the result is within 2**-144 and 2**144, pow is off by less than 0.516 of the distance between floats. So
-    where the product is off by less than 0.484 of it (its rest tells, exactly), pow can only round to the same float.
-    The distance is that of floats just below the product, which at powers of two is half of that above.
+    where the product is off by less than 0.484 of it, pow can only round to the same float. The distance is that of
+    floats just below the product, which at powers of two is half of that above.
     """
-    product = builder.fmul(x, x)
-    rest = builder.fma(x, x, builder.fneg(product))
-    bits = builder.bitcast(product, I64)
+    fabs = builder.module.declare_intrinsic("llvm.fabs", [F64])
+    bits = builder.bitcast(builder.call(fabs, [product]), I64)
     below = builder.and_(builder.sub(bits, ir.Constant(I64, 1)), ir.Constant(I64, 0x7FF << 52))
     most = builder.fmul(builder.bitcast(below, F64), ir.Constant(F64, 0.484 * 2.0**-52))
-    off = builder.call(builder.module.declare_intrinsic("llvm.fabs", [F64]), [rest])
-    near = builder.fcmp_ordered("<", off, most)
+    near = builder.fcmp_ordered("<", builder.call(fabs, [rest]), most)
     low, high = (1023 - 144) << 52, (1023 + 144) << 52
     above = builder.sub(bits, ir.Constant(I64, low))
-    return product, builder.and_(near, builder.icmp_unsigned("<", above, ir.Constant(I64, high - low)))
+    return builder.and_(near, builder.icmp_unsigned("<", above, ir.Constant(I64, high - low)))
 
 
 def _knows_pow() -> bool:
@@ -64,7 +75,7 @@ def _knows_pow() -> bool:
 
 _KNOWS_POW: bool = _knows_pow()
 BY_PRODUCT: contextvars.ContextVar[bool] = contextvars.ContextVar("by_product", default=_KNOWS_POW)
-"""Whether squares that are written as powers are made by a product, where that is sure to be the same."""
+"""Whether squares and cubes that are written as powers are products, where that is sure to be the same."""
 
 
 def power_of_ints(context: Any, builder: Any, sig: Any, values: Any) -> Any:
