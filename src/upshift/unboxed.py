@@ -81,5 +81,5 @@ def map_unboxed(
         gear = "loop"
     form = Form(tuple, tuple(range(len(arrays))), (LEAF,) * len(arrays))
     lanes = Lanes(form, tuple(arrays), kinds, (None,) * len(arrays), (False,) * len(arrays))
-    job = Job(f, columns, {}, n, exact, 0, [Group(None, lanes)])
+    job = Job(f, columns, {}, n, exact, _groups=[Group(None, lanes)])
     return run_in(gear, job, known, on_error) if gear else run_best(job, known, on_error)

@@ -133,12 +133,42 @@ def lanes_of(columns: Sequence[Elements]) -> list[Group]:
     fresh = tuple(isinstance(column, Records | np.ndarray | range) for column in columns)
     try:
         return [Group(None, _join([_homogeneous(column) for column in columns], fresh))]
+    except _NoNumbers as reason:
+        return [Group(None, None, str(reason))]
     except _Mixed:
         pass
+    by_class = _by_class(columns)
+    if by_class is not None:
+        return [_group(columns, index, fresh) for index in by_class]
     signatures: dict[Any, list[int]] = {}
     for i, row in enumerate(zip(*columns, strict=True)):
         signatures.setdefault(tuple(_signature(element) for element in row), []).append(i)
     return [_group(columns, np.array(index), fresh) for index in signatures.values()]
+
+
+def _by_class(columns: Sequence[Elements]) -> list[Column] | None:
+    """Positions of rows whose elements are of the same classes, in order; None where classes do not tell enough."""
+    codes = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        if isinstance(column, range) or (
+            isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype != object
+        ):
+            continue
+        if type(column) not in (list, tuple):
+            return None
+        classes = list(map(type, column))
+        numbers = {cls: i for i, cls in enumerate(dict.fromkeys(classes))}
+        if not all(cls in _PLAIN or kind_of_type(cls) is not None for cls in numbers):
+            return None
+        if int in numbers and not all(map(fits_int64, [x for x in column if type(x) is int])):
+            return None
+        codes = codes * len(numbers) + np.fromiter(map(numbers.__getitem__, classes), np.int64, len(classes))
+    _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    return [np.flatnonzero(inverse == i) for i in np.argsort(firsts).tolist()]
+
+
+_PLAIN = (type(None), str, bytes)
+"""Classes of which all elements are the plain function's."""
 
 
 def _group(columns: Sequence[Elements], index: Column, fresh: tuple[bool, ...]) -> Group:
@@ -167,6 +197,10 @@ class _Mixed(Exception):
     """These elements are not homogeneous numbers; the text says what they are."""
 
 
+class _NoNumbers(_Mixed):
+    """Not one of them is, as far as a few tell."""
+
+
 def _homogeneous(elements: Elements) -> Lanes:
     """One column's elements as lanes, or `_Mixed`."""
     if isinstance(elements, np.ndarray):
@@ -179,6 +213,9 @@ def _homogeneous(elements: Elements) -> Lanes:
         column = numbers_in(elements)
         if column is not None:
             return Lanes(LEAF, (column,), (FLOAT if column.dtype.kind == "f" else INT,), (None,))
+    few = elements[:: max(len(elements) // 8, 1)]
+    if len(elements) and all(kind_of_value(element) is None and parts(element) is None for element in few):
+        raise _NoNumbers(f"elements are of class {type(elements[0]).__name__}, not numbers")
     classes = set(map(type, elements))
     if len(classes) != 1:
         names = sorted(cls.__name__ for cls in classes)
@@ -190,7 +227,7 @@ def _homogeneous(elements: Elements) -> Lanes:
         return _from_arrays(elements)
     first = parts(elements[0])
     if first is None:
-        raise _Mixed(f"elements are of class {cls.__name__}, not numbers")
+        raise _NoNumbers(f"elements are of class {cls.__name__}, not numbers")
     keys = first[1]
     rows = []
     for element in elements:

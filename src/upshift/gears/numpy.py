@@ -27,7 +27,7 @@ class Run(Pass):
     """
 
     slow = False
-    """Whether the first lanes, with calls for each of them, took as long as the loop would have."""
+    """Whether the first lanes took as long as the loop would have, with calls for each, or with a path for each."""
 
     def over_all(self, threads: int) -> None:
         """Every lane, in chunks; on threads once the tree has seen enough."""
@@ -39,8 +39,14 @@ class Run(Pass):
             self._guarded(slice(0, first), growing=True)
             ran = time.perf_counter() - began - (allowed - self.pace.allowance)
             start, size = first, self.tree.chunk(CHUNK, CHUNK_BYTES, settings().memory // threads)
-            self.slow = self.tree.each_lane and self._is_slow(first, ran)
-            if self.slow and self.tree.frees and threads > 1 and self.n >= start + threads * first:
+            self.slow = self.many_values or (self.tree.each_lane and self._is_slow(first, ran))
+            if (
+                self.slow
+                and not self.many_values
+                and self.tree.frees
+                and threads > 1
+                and self.n >= start + threads * first
+            ):
                 start, self.slow = self._side_by_side(start, first, threads)
             if self.slow or self._scattered(start):
                 self.left.append(np.arange(start, self.n))
@@ -52,8 +58,10 @@ class Run(Pass):
                 side_by_side(lambda chunk: self._guarded(chunk, growing=False), chunks[1:], threads)
                 break
             self._guarded(chunk, growing=True)
-        for lanes in self.deferred:  # they need a trace, which waits until all threads are done
-            self._guarded(lanes, growing=True)
+        if self.deferred:  # they need a trace, which waits until all threads are done
+            lanes = np.concatenate(self.deferred)
+            for low in range(0, len(lanes), size):
+                self._guarded(lanes[low : low + size], growing=True)
 
     def _is_slow(self, lanes: int, seconds: float) -> bool:
         return seconds > JUDGED_SECONDS and seconds > 0.8 * lanes * self.pace.per_element

@@ -321,12 +321,21 @@ class Chunk:
 
     def _by_value(self, guard: Guard, column: Column, band: Band) -> list[Band]:
         assert guard.kind is not None
+        per_element = self.of.pace.per_element
+        if per_element < SORT_SECONDS:
+            self.of.many_values = True
+            self._leave(band.lanes)
+            return []
         bits = column.view(f"u{column.itemsize}") if column.dtype.kind in "fmM" else column
         _, firsts, inverse, counts = np.unique(bits, return_index=True, return_inverse=True, return_counts=True)
         made: list[Band] = []
         order = np.argsort(inverse, kind="stable")
         ends = np.cumsum(counts)
-        for i, first in enumerate(firsts):
+        self.of.many_values |= 2 * len(counts) > len(column) > FEW_LANES and per_element < TRACE_SECONDS
+        worth = counts * per_element >= ENTER_SECONDS
+        if not worth.all():
+            self._leave(pick(band.lanes, (~worth[inverse]).nonzero()[0]))
+        for i, first in zip(worth.nonzero()[0].tolist(), firsts[worth].tolist(), strict=True):
             answer = value_key(guard.kind.scalars(column[first : first + 1])[0])
             made += self._enter(guard, answer, band, order[ends[i] - counts[i] : ends[i]])
         return made
@@ -395,6 +404,12 @@ class Chunk:
 TRACE_SECONDS = 100e-6
 """What tracing one more path costs, about: groups of lanes that the loop runs faster than this are not traced."""
 TRACE_STEP_SECONDS = 5e-6
+SORT_SECONDS = 150e-9
+"""What it costs to tell lanes apart by their values, for each: a loop that is faster than that had better go on."""
+FEW_LANES = 256
+"""Of so few lanes, many may have values of their own by chance."""
+ENTER_SECONDS = 10e-6
+"""What it costs to go on with a group of lanes; of many values, those that few lanes have are the plain function's."""
 
 
 def _odd_for_ints(args: list[Any], n: int) -> Column:

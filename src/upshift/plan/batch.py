@@ -25,6 +25,9 @@ FEW = 16
 """Elements whose time is taken before anything is decided; twice, since the first run of anything is slow."""
 
 
+MANY_VALUES = "it takes a path for every value, of which there are many"
+
+
 def batch(job: Job, known: Known, pace: Pace, again: bool = False) -> Batched | Refusal:
     """All groups of a job in the numpy gear; a refusal where none can be."""
     made = Batched(again=again)
@@ -81,7 +84,10 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
             continue
         made.invested |= bool(run.grown) or not tree.trusted
         if run.slow:  # a few rows have told that: the loop does them again faster than they could be joined to its own
-            return Refusal("numpy", "a batch of it is no faster than the loop")
+            reason = (
+                "it takes a path for every value" if run.many_values else "a batch of it is no faster than the loop"
+            )
+            return Refusal("numpy", reason)
         if run.drawn is not None:
             return _keep_drawn(run, tree, job, row, index, made)
         reason = _check(run, tree, job, row)

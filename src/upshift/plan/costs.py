@@ -17,6 +17,8 @@ OVERHEAD = 8e-6
 """What a batched call saves at most for an element that is an array: the rest is NumPy's own work."""
 ENTRY = 40e-9
 """What it costs to turn one Python number of a list into a number of a column."""
+MIXED_ENTRY = 200e-9
+"""The same where elements are of several classes."""
 
 
 @dataclass(slots=True)
@@ -83,6 +85,7 @@ class Costs:
     """What is known of one function on one kind of elements."""
 
     call_rate: float = 0.0
+    most_looped: int = 0
     stack_rate: float = 0.0
     loop_spent: float = 0.0
     invested: float = 0.0
@@ -117,8 +120,11 @@ class Costs:
         return self.call_rate + self.stack_rate
 
     def add_loop(self, n: int, seconds: float) -> None:
+        """The loop ran n elements. More than ever before tell more, since the first ones are slower than all others."""
         self.loop_spent += seconds
-        self.call_rate = _nearer(self.call_rate, seconds / n)
+        rate = seconds / n
+        self.call_rate = rate if n > self.most_looped and rate < self.call_rate else _nearer(self.call_rate, rate)
+        self.most_looped = max(self.most_looped, n)
 
     def add_stack(self, n: int, seconds: float) -> None:
         """Results of the loop were put together. It matters where they are arrays."""
@@ -132,7 +138,7 @@ class Costs:
         left = remaining * self.loop_rate
         rented, setup = self.loop_spent - self.invested, function.setup
         gain = left - remaining * self.expected_rate(function) - remaining * function.entry
-        if left < 2 * FIXED or (gain < 2.5 * (setup + FIXED) and rented < setup):
+        if left < 2 * FIXED or gain < 0 or (gain < 2.5 * (setup + FIXED) and rented < setup):
             return False
         return function.sure or gain > 25 * (setup + FIXED) or rented > 4 * setup
 

@@ -60,7 +60,7 @@ class Machines:
 
     def why_not(self, job: Job) -> Refusal | None:
         """Why a job cannot be run, as far as is known."""
-        if self.noted is not None:
+        if self.noted is not None or not self.refused:
             return self.noted
         for group in job.groups():
             if group.lanes is not None and _key(group.lanes, job) in self.refused:
@@ -68,6 +68,8 @@ class Machines:
         return None
 
     def is_ready(self, job: Job) -> bool:
+        if not self.ready:
+            return False  # to group elements may take longer than the loop
         return any(group.lanes is not None and self.ready.get(_key(group.lanes, job)) for group in job.groups())
 
     def drop(self, machine: Machine, reason: str) -> None:

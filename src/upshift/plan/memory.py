@@ -23,7 +23,7 @@ from ..gears.program import Care
 from ..trace import Tree, bind
 from ..trace.apart import Apart
 from .choice import GPU_FIXED, Review, gpu_after, review_after
-from .costs import ENTRY, PER_BRANCH, SETUP, SETUP_OF_ARRAYS, Costs, Line
+from .costs import ENTRY, MIXED_ENTRY, PER_BRANCH, SETUP, SETUP_OF_ARRAYS, Costs, Line
 from .machine import Machines, Swift
 
 MOST_FUNCTIONS = 1024
@@ -277,8 +277,7 @@ class Memory:
         with self.lock:
             found = self.known.get(key)
             if found is None or found is ONCE:
-                entry = sum([ENTRY for c in columns if not isinstance(c, np.ndarray)])
-                found = self._keep(key, Known(anchors, entry))
+                found = self._keep(key, Known(anchors, sum(map(_entry_of, columns))))
             for column in columns:
                 if not isinstance(column, range) and len(column) and isinstance(column[0], np.ndarray):
                     found.of_arrays = True
@@ -295,6 +294,13 @@ class Memory:
         while len(self.known) > MOST_FUNCTIONS:
             self.known.popitem(last=False)
         return known
+
+
+def _entry_of(column: Any) -> float:
+    """What it costs for an element to get into a column."""
+    if isinstance(column, np.ndarray | range):
+        return 0.0
+    return ENTRY if type(column) not in (list, tuple) or len(set(map(type, column[:32]))) == 1 else MIXED_ENTRY
 
 
 ONCE = Known(())

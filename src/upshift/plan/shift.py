@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,10 +28,16 @@ FORCED_SECONDS = 2.0
 """How long a gear that was asked for by name may trace; what is not traced then is left to the plain function."""
 TRACED_SECONDS = 0.1
 """How long a trace for machine code may take: what takes longer has more steps than such code is made of."""
+LEAST_LOOPED = 150e-6
+"""Seconds of the loop before which nobody knows how fast it is: quick functions are four times slower at first."""
 AGAIN = 0.05
 """Seconds of a lower gear before machine code that did not pay is considered again."""
 LOOKS_AT_LOOP = (4, 16, 64, 256)
 """Walks after which the loop is timed again."""
+WORTH_REHEARSING = 1e-3
+"""Seconds to make columns of elements, from which on a few of them are batched first."""
+REHEARSED = 5 << 10
+"""Elements that tell whether lanes scatter over too many paths."""
 NOT_DONE = object()
 """What a gear gives that refused."""
 
@@ -100,12 +108,12 @@ def run_rest(job: Job, known: Known, results: list[Any]) -> Any:
 
 def _by_batch(job: Job, known: Known, on_error: OnError) -> Any:
     """The whole job by a tree that is known."""
-    began = time.perf_counter()
+    began = time.perf_counter() - job.grouped_in
     made = batch(job, known, pace_of(known, job.n))
     if isinstance(made, Refusal):
         return NOT_DONE
     left_to_machine(job, known, on_error, made)
-    result = conclude(job.n, [plain_rows(job, made, on_error)], made.pieces, on_error == "skip")
+    result = conclude(job.n, [_rows_left(job, known, made, on_error)], made.pieces, on_error == "skip")
     seconds = time.perf_counter() - began
     known.costs.add_batched(job.n, seconds, made.invested)
     known.walked()
@@ -113,9 +121,18 @@ def _by_batch(job: Job, known: Known, on_error: OnError) -> Any:
     return result
 
 
+def _rows_left(job: Job, known: Known, made: Batched, on_error: OnError, have: Sequence[Any] = ()) -> Looped:
+    """Rows that a gear has left, by the plain function; where these are most, they tell how fast the loop is."""
+    began = time.perf_counter()
+    rows = plain_rows(job, made, on_error, have)
+    if len(rows[1]) > job.n // 2 + len(have):
+        known.costs.add_loop(len(rows[1]) - len(have), time.perf_counter() - began)
+    return rows
+
+
 def _by_machine(job: Job, known: Known, on_error: OnError) -> Any:
     """The whole job by machine code."""
-    began, before = time.perf_counter(), known.machines.seconds
+    began, before = time.perf_counter() - job.grouped_in, known.machines.seconds
     made = _machine_code(job, known)
     if isinstance(made, Refusal):
         return NOT_DONE
@@ -177,10 +194,14 @@ class Climb:
         if self.pieces:
             return conclude(self.job.n, self.looped, self.pieces, self.on_error == "skip")
         began = time.perf_counter()
-        result = stacked([result for _, results in self.looped for result in results], self.on_error)
+        result = stacked(self._results(), self.on_error)
         if self.known.of_arrays:
             self.known.costs.add_stack(self.job.n, time.perf_counter() - began)
         return result
+
+    def _results(self) -> list[Any]:
+        """What the loop has made so far."""
+        return list(itertools.chain.from_iterable(results for _, results in self.looped))
 
     # ---- the loop
 
@@ -201,7 +222,8 @@ class Climb:
         while self.done < self.job.n:
             left = self.job.n - self.done
             enough = left * costs.loop_rate < SETUP and costs.loop_spent < SETUP
-            gear = None if enough or self.done <= FEW else self._higher(left)
+            early = self.done <= FEW or costs.loop_spent < LEAST_LOOPED
+            gear = None if enough or early else self._higher(left)
             if gear is not None:
                 return gear
             until = max(20e-6, self.known.setup - costs.loop_spent)  # before that nothing changes
@@ -249,12 +271,14 @@ class Climb:
         if not costs.batched.seen:
             costs.invested += known.setup
             self._time_stack()
+            if left * known.entry > WORTH_REHEARSING and not self._rehearses(left):
+                return
         rate = (costs.batched_seconds(left) or left * costs.loop_rate) / left
         count = left if left * rate < WORTH_A_THOUGHT else max(int(0.5 * WORTH_A_THOUGHT / rate), FEW)
         few = self.done <= 0.05 * self.job.n and not self.shifted  # a few made twice cost less than joining them
         whole = count == left and few
         part = self.job if whole else self.job.part(self.done, self.done + count)
-        began = time.perf_counter()
+        began = time.perf_counter() - part.grouped_in
         made = batch(part, known, pace_of(known, part.n), again=whole and self.done > 0)
         if isinstance(made, Refusal) and whole and known.draws:
             whole, part = False, self.job.part(self.done)
@@ -269,8 +293,17 @@ class Climb:
         if count < left:
             costs.batched.add(part.n, seconds)
 
+    def _rehearses(self, left: int) -> bool:
+        """Whether some elements can be batched: to make columns of a long list for nothing would take its time."""
+        part = self.job.part(self.done, self.done + REHEARSED)
+        made = batch(part, self.known, pace_of(self.known, left), again=True)
+        if isinstance(made, Refusal) and not self.known.draws:
+            self.known.refusal, self.known.retry_above = made, 8 * self.job.n
+            return False
+        return True
+
     def _time_stack(self) -> None:
-        results = [result for _, results in self.looped for result in results]
+        results = self._results()
         if self.known.of_arrays and results:
             began = time.perf_counter()
             stacked(results, self.on_error)
@@ -278,8 +311,8 @@ class Climb:
 
     def _keep(self, part: Job, made: Batched, whole: bool) -> None:
         """What a gear made of the next rows, or of all."""
-        have = [result for _, results in self.looped for result in results] if whole else []
-        lanes, plain = plain_rows(part, made, self.on_error, have)
+        have = self._results() if whole else []
+        lanes, plain = _rows_left(part, self.known, made, self.on_error, have)
         if whole:
             self.looped, self.done = [], 0
         by = self.done
