@@ -473,3 +473,38 @@ def test_results_are_nobody_elses(f):
         columns = made if isinstance(made, tuple) else (made,)
         assert not any(np.shares_memory(column, xs) for column in columns)
         assert len(columns) == 1 or not np.shares_memory(*columns)
+
+
+# ---- elements of several classes
+
+
+def measured(x):
+    if x is None:
+        return -1.0
+    return len(x) if isinstance(x, (str, bytes)) else x * 2 + 1
+
+
+def of_two(x, y):
+    return measured(x) - measured(y)
+
+
+CLASSES = {
+    "none and floats": [None, 1.5, 2.5, None, -0.5],
+    "strings": ["one", "", "three"],
+    "strings and none": ["one", None, "three", None],
+    "all sorts": [1, 2.5, None, "four", True, b"six", np.float32(7.5), np.int8(8), 1 + 9j],
+    "beyond 64 bits": [1, 2**70, None, -(2**64), 3],
+    "nearly all none": [None] * 40 + [1.0],
+    "arrays among them": [1.0, np.arange(3.0), None, 2],
+}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("times", [1, 60])
+def test_elements_of_several_classes(name: str, times: int) -> None:
+    column = CLASSES[name] * times
+    check(measured, column)
+    check(measured, tuple(column))
+    if name != "arrays among them":
+        check(of_two, column, column[1:] + column[:1])
+        check(of_two, np.arange(float(len(column))), column)

@@ -179,6 +179,40 @@ def test_where_a_variable_is_not_set_the_plain_function_says_so():
     assert "element 1" in str(caught.value.__notes__)
 
 
+SHAPE = np.random.default_rng(3).random(9)
+
+
+def warped(v):
+    """The distance of two series by dynamic time warping."""
+    costs = np.full((len(v) + 1, len(SHAPE) + 1), np.inf)
+    costs[0, 0] = 0
+    for i in range(len(v)):
+        for j in range(len(SHAPE)):
+            costs[i + 1, j + 1] = abs(v[i] - SHAPE[j]) + min(costs[i, j + 1], costs[i + 1, j], costs[i, j])
+    return costs[len(v), len(SHAPE)]
+
+
+def filled(x):
+    made = np.full(3, x)
+    made[1] = 7
+    return made
+
+
+@pytest.mark.parametrize(("f", "xs"), [
+    (warped, np.random.default_rng(4).random((6, 11))), (filled, [1, 2]), (filled, [1.5, 2.5]), (filled, [True, False]),
+])  # fmt: skip
+def test_arrays_that_are_filled(f, xs):
+    assert check(f, xs, gears=NUMBA, exact=True) is None
+
+
+@pytest.mark.parametrize(("f", "reason"), [
+    (lambda v: sum(x * x for x in v if x > 0.5), "uses a generator expression"),
+    (lambda v: pow(3, len(v), 7), "other arguments than are compiled"),
+])  # fmt: skip
+def test_reasons_are_sentences(f, reason):
+    assert reason in refusal(f, np.ones((3, 2)))
+
+
 # ---- classes of results
 
 

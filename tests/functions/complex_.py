@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functions.data import CALM_COMPLEXES, COMPLEXES, FEW_REALS, PAIRS_FLOAT, UNIT, one, spread
+from functions.data import CALM_COMPLEXES, COMPLEXES, FEW_REALS, PAIRS_FLOAT, SMALL_PAIRS, UNIT, one, spread
 from functions.table import Table
 
 table = Table("complex")
@@ -150,3 +150,13 @@ def real_or_complex(x):
 @row(CALM_COMPLEXES)
 def sum_of_complexes(x):
     return sum([x, x.conjugate(), 1])
+
+
+@row(PAIRS_FLOAT, SMALL_PAIRS)
+def turns_until_far(x, y):
+    z = complex(x, y)
+    for turn in range(20):
+        if abs(z) > 2:
+            return turn
+        z = z * z + (-0.4 + 0.6j)
+    return 20

@@ -99,6 +99,20 @@ def float_of(typing: Any, a: Any) -> Any:
     return types.float64(types.float64), lambda context, builder, sig, values: values[0]
 
 
+def complex_of(typing: Any, a: Any, b: Any) -> Any:
+    """complex of two parts, which are real."""
+    check_numbers(complex, (a, b))
+    if is_complex(a) or is_complex(b):
+        raise Refused("complex of complex numbers is not compiled")
+
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        made = context.make_complex(builder, types.complex128)
+        made.real, made.imag = values
+        return made._getvalue()
+
+    return types.complex128(types.float64, types.float64), generate
+
+
 def bool_of(typing: Any, a: Any) -> Any:
     check_numbers(bool, (a,))
     return plainly(typing, bool, (a,))

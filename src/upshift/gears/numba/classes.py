@@ -43,7 +43,7 @@ SAME = frozenset((operator.neg, operator.pos, operator.invert, abs))
 OPERATORS = frozenset((operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
                   operator.pow, operator.lshift, operator.rshift, operator.and_, operator.or_, operator.xor,
                   *_COMPARISONS))  # fmt: skip
-_TO_PYTHON = frozenset((int, float, bool, round, operator.not_, *filter(callable, vars(math).values())))
+_TO_PYTHON = frozenset((int, float, bool, complex, round, operator.not_, *filter(callable, vars(math).values())))
 
 
 def base_of(t: Any) -> int | None:

@@ -343,6 +343,10 @@ def _first_sentence(text: str) -> str:
             "calls {0} in a way that is not compiled",
         ),
         (r"Untyped global name '(\w+)': *([^\n]*)", "uses {0}, which has no type in machine code"),
+        (
+            r"takes \d+ positional argument|missing \d+ required positional",
+            "calls a function with other arguments than are compiled",
+        ),
         (r"(\w+Error[^\n]*)", "{0}"),
     )
     for pattern, sentence in patterns:

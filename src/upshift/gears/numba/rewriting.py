@@ -22,7 +22,7 @@ from .unit import OUR_MODULES, Unit, where_of
 
 STAND_INS = {**UFUNCS, **OF_PYTHON}
 ALLOWED = frozenset((divmod, range, len, slice, enumerate, zip, reversed, np.zeros, np.ones, np.empty, np.zeros_like,
-                     np.ones_like, np.empty_like))  # fmt: skip
+                     np.ones_like, np.empty_like, np.full))  # fmt: skip
 """Functions that Numba compiles with Python's meaning as they are."""
 CLASSES = {**CASTS, np.float64: STAND_INS[float], np.int64: STAND_INS[int]}
 """NumPy's classes of numbers, which are called, and given as what an array is of."""

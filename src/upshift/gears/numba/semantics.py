@@ -15,7 +15,7 @@ import numpy as np
 from numba.extending import intrinsic
 
 from .blocks import stand_in
-from .builtin import absolute_of, bool_of, extreme, extreme_of_any, float_of, whole
+from .builtin import absolute_of, bool_of, complex_of, extreme, extreme_of_any, float_of, whole
 from .floats import OF_MATH, by_llvm, is_what, scaled
 from .narrow import Check, of_one, of_two, soft_of_two
 from .operators import arithmetic, bits, comparison, division, negative_of, same_number, shift, truth_of
@@ -32,6 +32,7 @@ STAND_INS: dict[Any, Any] = {
     round: whole("roundeven"),
     float: stand_in(float_of),
     bool: stand_in(bool_of),
+    complex: stand_in(complex_of),
     min: extreme(min, "<"),
     max: extreme(max, ">"),
     math.floor: whole("floor", "as floats"),

@@ -88,6 +88,10 @@ _PLAIN_OPS = {
 def _look_for_what_stays_plain(f: types.FunctionType) -> None:
     if f.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         raise NotCompiled("numba", "it is a generator or a coroutine", where_of(f))
+    for code in f.__code__.co_consts:
+        if isinstance(code, types.CodeType) and code.co_name == "<genexpr>":
+            where = where_of(f, code.co_firstlineno)
+            raise NotCompiled("numba", "uses a generator expression", where, "write it as a loop")
     line = f.__code__.co_firstlineno
     for instruction in dis.get_instructions(f.__code__):
         line = instruction.positions.lineno or line if instruction.positions else line
