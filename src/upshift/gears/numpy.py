@@ -39,15 +39,10 @@ class Run(Pass):
             self._guarded(slice(0, first), growing=True)
             ran = time.perf_counter() - began - (allowed - self.pace.allowance)
             start, size = first, self.tree.chunk(CHUNK, CHUNK_BYTES, settings().memory // threads)
-            self.slow = self.many_values or (self.tree.each_lane and self._is_slow(first, ran))
-            if (
-                self.slow
-                and not self.many_values
-                and self.tree.frees
-                and threads > 1
-                and self.n >= start + threads * first
-            ):
+            self.slow = self.tree.each_lane and self._is_slow(first, ran)
+            if self.slow and self.tree.frees and threads > 1 and self.n >= start + threads * first:
                 start, self.slow = self._side_by_side(start, first, threads)
+            self.slow |= self.by_value > 0.5 * first  # most take paths of their own
             if self.slow or self._scattered(start):
                 self.left.append(np.arange(start, self.n))
                 return

@@ -58,8 +58,8 @@ class Pass:
         self.grown: list[int] = []
         self.suspects: list[int] = []
         self.drawn: Drawn | None = None
-        self.many_values = False
-        """Whether lanes take paths by values of which there are too many."""
+        self.by_value = 0
+        """Lanes that take paths by values of which there are too many."""
         self.strict = "raise" in np.geterr().values() or any(entry[0] == "error" for entry in warnings.filters)
 
     def draw(self, columns: Callable[[list[int]], dict[int, Column]]) -> Drawn:

@@ -323,7 +323,7 @@ class Chunk:
         assert guard.kind is not None
         per_element = self.of.pace.per_element
         if per_element < SORT_SECONDS:
-            self.of.many_values = True
+            self.of.by_value += len(column)
             self._leave(band.lanes)
             return []
         bits = column.view(f"u{column.itemsize}") if column.dtype.kind in "fmM" else column
@@ -331,7 +331,8 @@ class Chunk:
         made: list[Band] = []
         order = np.argsort(inverse, kind="stable")
         ends = np.cumsum(counts)
-        self.of.many_values |= 2 * len(counts) > len(column) > FEW_LANES and per_element < TRACE_SECONDS
+        if 2 * len(counts) > len(column) > FEW_LANES and per_element < TRACE_SECONDS:
+            self.of.by_value += len(column)
         worth = counts * per_element >= ENTER_SECONDS
         if not worth.all():
             self._leave(pick(band.lanes, (~worth[inverse]).nonzero()[0]))

@@ -84,10 +84,7 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
             continue
         made.invested |= bool(run.grown) or not tree.trusted
         if run.slow:  # a few rows have told that: the loop does them again faster than they could be joined to its own
-            reason = (
-                "it takes a path for every value" if run.many_values else "a batch of it is no faster than the loop"
-            )
-            return Refusal("numpy", reason)
+            return Refusal("numpy", MANY_VALUES if run.by_value else "a batch of it is no faster than the loop")
         if run.drawn is not None:
             return _keep_drawn(run, tree, job, row, index, made)
         reason = _check(run, tree, job, row)
