@@ -66,7 +66,7 @@ class Job:
 
     def __init__(self, n: int) -> None:
         self.n, self.f, self.shared, self.exact, self.offset = n, None, {}, False, 0
-        self.call, self.columns = None, [Rows(n)]
+        self.call, self.columns, self.grouped_in = None, [Rows(n)], 0.0
 
     def part(self, start: int, stop: int | None = None) -> Job:
         return Job(max((self.n if stop is None else min(stop, self.n)) - start, 0))
