@@ -508,3 +508,43 @@ def test_elements_of_several_classes(name: str, times: int) -> None:
     if name != "arrays among them":
         check(of_two, column, column[1:] + column[:1])
         check(of_two, np.arange(float(len(column))), column)
+
+
+# ---- pandas
+
+
+def in_a_series(kind: str):
+    import pandas as pd
+
+    return {
+        "floats": lambda: pd.Series(np.arange(400) * 0.5, index=range(7, 407)),
+        "narrow floats": lambda: pd.Series(np.arange(400, dtype=np.float32)),
+        "ints": lambda: pd.Series(range(400)),
+        "nullable ints": lambda: pd.Series([1, 2, None, 4] * 100, dtype="Int64"),
+        "strings": lambda: pd.Series(["a", "bb", None, ""] * 100),
+        "categories": lambda: pd.Series(["a", "bb"] * 200, dtype="category"),
+        "times": lambda: pd.Series(pd.date_range("2026-01-01", periods=400)),
+        "an index": lambda: pd.Index(range(400)),
+    }[kind]()
+
+
+def described(x):
+    return type(x).__name__
+
+
+def doubled_if_a_number(x):
+    return x * 2 if isinstance(x, (int, float)) else len(x) if isinstance(x, str) else repr(x)
+
+
+KINDS = ("floats", "narrow floats", "ints", "nullable ints", "strings", "categories", "times", "an index")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("f", [described, doubled_if_a_number])
+def test_a_series_has_the_elements_that_iterating_it_yields(kind: str, f) -> None:
+    series = in_a_series(kind)
+    for column in (series, series[:3]):
+        got = up.map(f, column)
+        assert [repr(x) for x in (got.tolist() if isinstance(got, np.ndarray) else got)] == [
+            repr(x) for x in np.array([f(x) for x in column]).tolist()
+        ]

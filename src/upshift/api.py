@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns.inputs import common_length, elements_of
+from .columns.inputs import common_length, elements_of, listed
 from .columns.outputs import empty, stack
 from .config import bytes_of, config, settings
 from .emit import NoSource, source_of
@@ -247,6 +247,9 @@ def _map(f: Any, xs: tuple[Any, ...], on_error: OnError, gear: str | None, exact
     owner = owner_of(xs)
     if owner is not None:
         return _map_foreign(owner, f, xs, on_error, gear, exact, shared)
+    lists = [listed(x) for x in xs]
+    if any(made is not x for made, x in zip(lists, xs)):
+        return map(f, *lists, on_error=on_error, gear=gear, exact=exact, **shared)
     job = make_job(f, xs, shared, exact)
     if job.n == 0:
         return empty(_annotation(f))

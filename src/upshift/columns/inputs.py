@@ -59,8 +59,14 @@ def elements_of(xs: object) -> Elements:
     if isinstance(xs, list | tuple | range):
         return [protected(x) for x in xs] if len(xs) and isinstance(xs[0], np.ndarray) else xs
     if isinstance(xs, Iterable):
-        return elements_of(list(xs))
-    raise TypeError(f"cannot map over {xs!r}: a {type(xs).__name__} has no elements")
+        return elements_of(list(listed(xs)))
+    raise TypeError(f"cannot map over {xs!r}: it has no elements")
+
+
+def listed(xs: Any) -> Any:
+    """A series of pandas as a list of what iterating it yields, which takes a fraction of the time; else as it is."""
+    of_pandas = type(xs).__module__.partition(".")[0] == "pandas" and isinstance(getattr(xs, "dtype", None), np.dtype)
+    return xs.tolist() if of_pandas else xs
 
 
 def protected(array: Any) -> Any:
