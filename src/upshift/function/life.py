@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 import sys
 import threading
 import time
@@ -59,6 +60,8 @@ CHECK = 20e-6
 CHECKED_SHARE = 0.01
 """Of the time in machine code, what later comparisons with the plain function may cost."""
 
+RACED = 3e-6
+"""Seconds of a plain call up to which machine code has to win a race against it."""
 DEEPEST = 4
 """Calls within calls after which a function is known to call itself."""
 WHOLE_ARRAYS = Refusal("numba", "it computes with whole arrays, which is NumPy's already")
@@ -351,13 +354,28 @@ class Life:
         lot.since_check = 0.0
         lot.tried, lot.tried_plain = lot.tried + trial.took, lot.tried_plain + took
         if not lot.trusted and lot.checked >= lot.checks_needed():
-            slow = lot.not_faster()
+            slow = lot.not_faster() or self._loses(lot, args, keywords)
             if slow is not None:
                 self._refuse(lot, Refusal(lot.gear, slow))
                 return result
             lot.trusted = True
             self._use(lot)
         return result
+
+    def _loses(self, lot: Lot, args: Any, keywords: Any) -> str | None:
+        """Of two brief calls, one of each does not tell which is faster: both run some more, which changes nothing."""
+        if lot.per_call > RACED or lot.has_arrays or lot.gear != "numba":
+            return None
+        assert lot.call is not None
+        runners = straight(self.plain, Fast(lot.kind, lot.call, self.plain)), self.plain
+        best = [math.inf, math.inf]
+        for _ in range(5):
+            for i, runner in enumerate(runners):
+                began = time.perf_counter()
+                for _ in range(16):
+                    runner(*args, **keywords)
+                best[i] = min(best[i], (time.perf_counter() - began) / 16)
+        return lot.slower(*best)
 
     def _differs(self, lot: Lot, how: str) -> None:
         log.warning("upshift: machine code of %s is not used: %s", self.plain.__qualname__, how)

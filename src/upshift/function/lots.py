@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ SMALLEST = 0.35e-6
 """Seconds of a plain call below which machine code, which has to be called as well, gives nothing."""
 AT_STAKE = 0.08
 """Seconds of plain calls below which machine code is not worth a thought."""
+BRIEF = 5e-6
+"""Calls shorter than this are slower when one of them is timed than they are among others."""
 HEAVY = 10e-3
 """Seconds of a plain call from which on one comparison must do."""
 CHECKS = 3
@@ -61,6 +64,7 @@ class Lot:
     fast_calls: float = 0.0
     fast: float = 0.0
     """Seconds in machine code."""
+    shortest_fast: float = math.inf
     tried: float = 0.0
     """Seconds of machine code, and of the plain function, in comparisons."""
     tried_plain: float = 0.0
@@ -100,11 +104,13 @@ class Lot:
     def add(self, took: float, calls: int) -> None:
         if self.calls and took > ODD * self.per_call:
             calls = 1  # perhaps the machine was busy; if it goes on so, it will be looked at more often
-        self.calls += calls
-        self.plain += took * calls
         self.shortest = min(self.shortest, took)
+        self.calls += calls
+        self.plain += _among_others(took, self.shortest) * calls
 
     def add_fast(self, took: float, calls: int) -> None:
+        self.shortest_fast = min(self.shortest_fast, took)
+        took = _among_others(took, self.shortest_fast)
         self.fast_calls += calls
         self.fast += took * calls
         self.since_check += took * calls
@@ -144,10 +150,18 @@ class Lot:
 
     def not_faster(self) -> str | None:
         """Why machine code is not to be used, where it takes as long as the plain function."""
-        fast, plain = self.tried / self.checked - TRIAL, max(self.tried_plain / self.checked, self.per_call)
+        return self.slower(self.tried / self.checked - TRIAL, max(self.tried_plain / self.checked, self.per_call))
+
+    def slower(self, fast: float, plain: float) -> str | None:
+        """Why machine code that takes `fast` seconds is not to be used, where that is not plainly less than `plain`."""
         if fast <= FASTER * plain:
             return None
         return f"is not faster: {1e6 * fast:.3g} us against {1e6 * plain:.3g} us"
+
+
+def _among_others(took: float, shortest: float) -> float:
+    """What a call costs that was timed: of brief ones, which are slow when nothing is warm, the quickest tells more."""
+    return min(took, 1.5 * shortest) if took < BRIEF else took
 
 
 def lot_of(kind: tuple[Argument, ...], names: tuple[str, ...]) -> Lot:

@@ -66,7 +66,8 @@ def count_steps(f: types.FunctionType) -> int:
 
 def is_brief(f: types.FunctionType) -> bool:
     """Whether every call runs its few instructions once and calls nothing written in Python."""
-    if has_loop(f) or len(f.__code__.co_code) > 512:
+    within = any(isinstance(constant, types.CodeType) for constant in f.__code__.co_consts)
+    if has_loop(f) or within or len(f.__code__.co_code) > 512:
         return False
     return all(_is_foreign(value) for value in _values_of(f))
 
