@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 
 import pytest
 
-os.environ["UPSHIFT_CACHE_DIR"] = tempfile.mkdtemp(prefix="upshift-tests-")
+NOTES = tempfile.mkdtemp(prefix="upshift-tests-")
+os.environ["UPSHIFT_CACHE_DIR"] = NOTES
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(NOTES, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -389,7 +389,8 @@ class Chunk:
             began = time.perf_counter()
             steps = max(200, int(run.pace.allowance / TRACE_STEP_SECONDS)) if run.pace.allowance < 1e6 else 100_000
             drawn = run.draw(self._before_draws).of_lane(i) if run.tree.draws else []
-            outcome = grow(run.tree, run.f, run.row(i), run.shared, steps, drawn, max(run.pace.allowance, 1e-3))
+            seconds = max(run.pace.allowance, LONGEST_TRACE)
+            outcome = grow(run.tree, run.f, run.row(i), run.shared, steps, drawn, seconds)
             run.pace.spend(time.perf_counter() - began)
             if outcome.refusal is not None:
                 raise outcome.refusal
@@ -405,6 +406,8 @@ class Chunk:
 TRACE_SECONDS = 100e-6
 """What tracing one more path costs, about: groups of lanes that the loop runs faster than this are not traced."""
 TRACE_STEP_SECONDS = 5e-6
+LONGEST_TRACE = 2e-3
+"""How long one trace may take, whatever is allowed for all: one that is broken off was for nothing."""
 SORT_SECONDS = 150e-9
 """What it costs to tell lanes apart by their values, for each: a loop that is faster than that had better go on."""
 FEW_LANES = 256

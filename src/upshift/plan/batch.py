@@ -46,6 +46,7 @@ def batch(job: Job, known: Known, pace: Pace, again: bool = False) -> Batched | 
             refusals.append(refused)
             assert group.index is not None
             made.left.append(group.index)
+    made.invested |= pace.allowance < 0 and sum(map(len, made.left)) > job.n // 2  # in a trace that came to no end
     return refusals[0] if refusals and not made.pieces else made
 
 

@@ -21,6 +21,10 @@ MIXED_ENTRY = 200e-9
 """The same where elements are of several classes."""
 
 
+MOST_TRACING = 7
+"""Calls that trace, one after the other, after which that is what a call costs."""
+
+
 @dataclass(slots=True)
 class Line:
     """Time as fixed + rate * n, from averages at the smallest and the largest size seen.
@@ -103,7 +107,7 @@ class Costs:
         """A call that paid for traces says little of the next one, unless it goes on so."""
         self.tracing = self.tracing + 1 if invested else 0
         self.dear = self.dear + 1 if invested and seconds > self.loop_rate * n else 0
-        if not invested or self.tracing > 3:
+        if not invested or self.tracing > MOST_TRACING:
             self.batched.add(n, seconds)
         if self.dear > 3:
             self.patience = max(2 * self.patience, 8 * seconds)
