@@ -548,3 +548,26 @@ def test_a_series_has_the_elements_that_iterating_it_yields(kind: str, f) -> Non
         assert [repr(x) for x in (got.tolist() if isinstance(got, np.ndarray) else got)] == [
             repr(x) for x in np.array([f(x) for x in column]).tolist()
         ]
+
+
+# ---- ints of Python's beside narrow ones
+
+
+def divided(x, y):
+    try:
+        return x / y + np.arctan2(x, y)
+    except OverflowError:
+        return -1.0
+
+
+def added(x, y):
+    try:
+        return x + y
+    except OverflowError:
+        return -1
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint16", "int64", "float32"])
+@pytest.mark.parametrize("f", [divided, added])
+def test_an_int_need_not_fit_where_ints_make_floats(dtype: str, f) -> None:
+    check(f, np.array([5, 3, 7, 1, 2, 100, 9, 6], dtype), [-(2**62), 4, -2, 2**53 + 1, 1000, 3, 0, 2**62])

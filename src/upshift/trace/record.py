@@ -208,7 +208,7 @@ class Trace:
         if type(value) is int and not fits_int64(value):
             raise self._leaves("an int beyond 64 bits")
         if len(kinds) > 1 and any(k is not None and not k.python for k in kinds):
-            args, kinds = self._cast_weak(fn, args, kinds)
+            args, kinds = self._cast_weak(fn, args, kinds, kind)
         return self._step(fn, args, kinds, value, kind, lower(fn, kinds, kind) if self._fits(args) else None)
 
     def _off_domain(self, fn: Callable[..., Any], args: tuple[Any, ...], values: list[Any]) -> Any:
@@ -280,9 +280,12 @@ class Trace:
         return cast, tuple(kind_of(self._value(a)) for a in cast)
 
     def _cast_weak(
-        self, fn: Callable[..., Any], args: tuple[Any, ...], kinds: tuple[Kind | None, ...]
+        self, fn: Callable[..., Any], args: tuple[Any, ...], kinds: tuple[Kind | None, ...], made: Kind | None = None
     ) -> tuple[tuple[Any, ...], tuple[Kind | None, ...]]:
-        """A Python number takes on the kind of the NumPy number it meets, lane values too."""
+        """A Python number takes on the kind of the NumPy number it meets, lane values too.
+
+        `made`: of the result. Where ints make floats, as in a division, an int need not fit the other's kind.
+        """
         weak = [
             i for i, (a, k) in enumerate(zip(args, kinds, strict=True)) if is_lane(a) and k is not None and k.python
         ]
@@ -295,6 +298,8 @@ class Trace:
             if a._up_uniform or k is None:
                 continue
             dtype = np.result_type(*(s.dtype for s in strong), k.dtype.type(0).item())
+            if made is not None and dtype.kind in "iu" and made.dtype.kind == "f":
+                dtype = made.dtype
             kind = kind_of(dtype.type(0))
             if kind is None or dtype.kind in "mM":
                 raise self._leaves("numbers and times mixed")
