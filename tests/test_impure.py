@@ -407,3 +407,16 @@ def test_a_function_that_turns_impure():
     loud = False
     up.map(f, FLOATS)
     assert log == FLOATS
+
+
+@each_case
+def test_each_element_once_where_machine_code_is_asked_for(case):
+    """Before it refuses, no element may be run, not even to see what a result looks like."""
+    xs = np.arange(1.0, 9.0)
+    for as_array in (True, False):
+        log = []
+        f = case(log)
+        try:
+            up.map(f, xs if as_array else xs.tolist(), gear="numba")
+        except up.GearRefused:
+            assert log == []

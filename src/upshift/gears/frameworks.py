@@ -30,14 +30,17 @@ def prepare(
     gear: str, f: Any, shared: dict[str, Any], lanes: Lanes, tree: Tree | None, exact: bool,
     shapes: Callable[[], Sequence[Any]],
 ) -> Prepared | Refusal:  # fmt: skip
-    """A function made ready in a compiled gear, or why not. `tree`: what was traced of it; `shapes`: of its results."""
+    """A function made ready in a compiled gear, or why not. `tree`: what was traced of it; `shapes`: of its results,
+    for which an element is run: not before the function is known to do nothing else."""
     if not is_installed(FRAMEWORKS[gear]):
         return Refusal(gear, f"{FRAMEWORKS[gear]} is not installed", remedy=INSTALL[gear])
     traced = tree if tree is not None and tree.root is not None else None
     try:
         if gear == "jax":
             return _in_jax(traced, exact)
-        return (_in_numba if gear == "numba" else _in_cuda)(f, shared, lanes, traced, exact, shapes)
+        if gear == "cuda":
+            return _in_cuda(f, shared, lanes, traced, exact)
+        return _in_numba(f, shared, lanes, traced, exact, shapes)
     except NotCompiled as reason:
         return reason.refusal
 
@@ -85,7 +88,7 @@ def _in_numba(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool,
     for way in ways if tree is not None else ():
         with contextlib.suppress(NotCompiled):
             return way(tree, exact)  # type: ignore[arg-type]
-    return function.prepare(f, shared, lanes, shapes())
+    return function.prepare(f, shared, lanes, shapes)
 
 
 def _in_jax(tree: Tree | None, exact: bool) -> Prepared:
@@ -96,12 +99,12 @@ def _in_jax(tree: Tree | None, exact: bool) -> Prepared:
     return prepare(tree, exact)
 
 
-def _in_cuda(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool, shapes: Any) -> Prepared:
+def _in_cuda(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool) -> Prepared:
     """The function itself, in a thread for every lane; else the tree without branches."""
     from .cuda import branchless, function
 
     try:
-        return function.prepare(f, shared, lanes, shapes(), exact)
+        return function.prepare(f, shared, lanes, exact)
     except NotCompiled:
         if tree is None:
             raise

@@ -200,7 +200,7 @@ class _Ready:
     def prepare(self, f: Any, shared: dict[str, Any], prepared: Any) -> Any:
         """Compile the function, unless that is done; what it captured."""
         form = Form(tuple, tuple(range(len(self.kinds))), (LEAF,) * len(self.kinds))
-        self.prepared = prepared or prepare(f, shared, Lanes(form, (), self.kinds), (), self.exact)
+        self.prepared = prepared or prepare(f, shared, Lanes(form, (), self.kinds), self.exact)
         if self.prepared.mixed:
             raise NotCompiled("cuda", "its results are ints for some elements and floats for others")
         if tuple(self.prepared.kernel.kinds) != self.kinds:

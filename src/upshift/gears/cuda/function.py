@@ -77,7 +77,7 @@ def _room(on: driver.Gpu, n: int, dtype: np.dtype[Any], threads: int) -> Column:
     return np.empty(n, dtype) if room is None else room
 
 
-def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, shapes: Sequence[Any], exact: bool = False) -> CudaFunction:
+def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, exact: bool = False) -> CudaFunction:
     """Compile a function for lanes of this kind, or say why not. `exact`: not one bit may differ from the loop's."""
     if any(child.cls is not None for child in lanes.form.children):
         raise NotCompiled("cuda", "its elements are records, not numbers or arrays")

@@ -75,7 +75,9 @@ def _source_of(unit: Unit, kinds: Sequence[Kind], shared: dict[str, Any]) -> Sou
         form, results = form_of(made.signature.return_type, unit)
         if any(isinstance(result, types.Array) for result in results):
             raise NotCompiled("cuda", "it returns arrays, for which a thread of a GPU has no memory")
-        outs = tuple(kinds_of(results, (), unit))
+        outs = tuple(kinds_of(results))
+        if any(kind.shape is not None for kind in outs):
+            raise NotCompiled("cuda", "returns arrays, whose shapes are not known")
         if not outs:
             raise NotCompiled("cuda", "it returns nothing")
         return Source(made, unit, bound, form, outs, build.mixed, is_near_numpy(kinds, bound, unit))

@@ -16,7 +16,7 @@ from ..binder import MISS, Binder, binder_of
 from ..chunks import THREADS_PAY_SECONDS, chunks_of, side_by_side
 from ..ran import NotCompiled, Ran
 from . import flags
-from .kernel import Kernel, compile_kernel
+from .kernel import Kernel, Shapes, compile_kernel
 
 SEARCHES = 2000
 """Calls of a kernel, at most, by which the lanes that raised a flag are sought; what is not searched then is left."""
@@ -143,7 +143,7 @@ def seek(stretch: Callable[[slice], None], span: slice, left: Column, watched: i
         pending += [slice(middle, span.stop), slice(span.start, middle)]
 
 
-def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, shapes: Sequence[Any]) -> CompiledFunction:
+def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, shapes: Shapes) -> CompiledFunction:
     """Compile a function for lanes of this kind, or say why not. `shapes`: of results, as the plain function's are."""
     if any(child.cls is not None for child in lanes.form.children):
         raise NotCompiled("numba", "its elements are records, not numbers or arrays")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +32,9 @@ from .narrow import CASTS, is_narrow
 from .pipeline import dispatcher_of
 from .ranges import RELAXED
 from .unit import NARROW, WIDE, Unit, text_of, unit_of, where_of
+
+Shapes = Callable[[], Sequence[Any]]
+"""Gives the shapes of a result's leaves, None for a number; it runs an element for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ def type_of(kind: Kind, readonly: bool = True, narrow: bool = False) -> Any:
 
 
 def compile_kernel(
-    f: Any, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Sequence[Any] = (), writes: bool = False,
+    f: Any, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Shapes, writes: bool = False,
     relaxed: bool = True,
 ) -> Kernel:  # fmt: skip
     """The kernel of a function, or `NotCompiled` with the reason.
@@ -86,7 +89,7 @@ def compile_kernel(
 
 
 def _compile(
-    unit: Unit, build: Build, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Any, writes: bool
+    unit: Unit, build: Build, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Shapes, writes: bool
 ) -> Kernel:
     register_symbols()
     found = (*defaults_of(unit, len(kinds), shared), *unit.extra.values())
@@ -101,19 +104,20 @@ def _compile(
     def make() -> tuple[Any, Any]:
         made = _settled(unit, build, arguments, given)
         form, results = form_of(made.signature.return_type, unit)
-        outs = kinds_of(results, shapes, unit)
+        outs = kinds_of(results)
         space = {"__name__": __name__, "attempt": _attempt(made)}
         exec(compile(_source(kinds, form, outs, len(bound), writes), "<upshift kernel>", "exec"), space)
         signature = _signature(kinds, outs, bound)
         kernel = njit([signature], nogil=True, error_model="numpy", no_cfunc_wrapper=True)(space["kernel"])
-        besides = form, [(k.dtype.str, k.shape) for k in outs], build.mixed, bool(RELAXED.get())
+        axes = [(k.dtype.str, None if k.shape is None else len(k.shape)) for k in outs]
+        besides = form, axes, build.mixed, bool(RELAXED.get())
         return kernel.overloads[signature.args], besides
 
     own = text_of(unit)
     beside = classes if any(map(_is_narrow, arguments)) or NAMES_NARROW.search(own) else ""
-    text = f"{own}\n{arguments}\n{beside}\n{[capture.path for capture in bound]}\n{shapes}\n{writes}"
-    run, (form, outs, mixed, relaxed) = kept(f"{text}\n{RELAXED.get() is not None}", make)
-    made = tuple(_kind_of(np.dtype(dtype), shape) for dtype, shape in outs)
+    text = f"{own}\n{arguments}\n{beside}\n{[capture.path for capture in bound]}\n{writes}"
+    run, (form, axes, mixed, relaxed) = kept(f"{text}\n{RELAXED.get() is not None}", make)
+    made = _shaped(axes, shapes, unit)
     return Kernel(unit, bound, run, form, made, mixed, is_near_numpy(kinds, bound, unit), relaxed)
 
 
@@ -298,17 +302,27 @@ def form_of(result: Any, unit: Unit) -> tuple[Form, list[Any]]:
     raise NotCompiled("numba", f"returns a {result}", where_of(unit.f))
 
 
-def kinds_of(results: list[Any], shapes: Any, unit: Unit) -> list[Kind]:
+def kinds_of(results: list[Any]) -> list[Kind]:
+    """The kinds of a result's leaves; of the shapes of arrays, only how many axes they have is true."""
+    return [
+        _kind_of(_dtype_of(result.dtype), (0,) * result.ndim)
+        if isinstance(result, types.Array)
+        else _kind_of(_dtype_of(result), None)
+        for result in results
+    ]
+
+
+def _shaped(axes: list[tuple[str, int | None]], shapes: Shapes, unit: Unit) -> tuple[Kind, ...]:
     """The kinds of a result's leaves. Arrays have the shapes that the plain function's have."""
+    if all(count is None for _, count in axes):
+        return tuple(_kind_of(np.dtype(dtype), None) for dtype, _ in axes)
+    found = [*shapes(), *[None] * len(axes)]
     made = []
-    for i, result in enumerate(results):
-        if isinstance(result, types.Array):
-            if i >= len(shapes) or shapes[i] is None or len(shapes[i]) != result.ndim:
-                raise NotCompiled("numba", "the shapes of its results are not known", where_of(unit.f))
-            made.append(_kind_of(_dtype_of(result.dtype), shapes[i]))
-        else:
-            made.append(_kind_of(_dtype_of(result), None))
-    return made
+    for shape, (dtype, count) in zip(found, axes, strict=False):
+        if count is not None and (shape is None or len(shape) != count):
+            raise NotCompiled("numba", "the shapes of its results are not known", where_of(unit.f))
+        made.append(_kind_of(np.dtype(dtype), None if count is None else shape))
+    return tuple(made)
 
 
 def _dtype_of(number: Any) -> np.dtype[Any]:
