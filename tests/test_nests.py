@@ -17,7 +17,7 @@ from law import check
 from upshift.api import make_job
 from upshift.columns.inputs import Lanes
 from upshift.emit.nests import nest_of
-from upshift.emit.select import NoSelect
+from upshift.emit.select_rows import NoSelect
 from upshift.gears.numba import nests
 from upshift.gears.numpy import Pace
 from upshift.plan.batch import batch

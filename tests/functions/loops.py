@@ -290,13 +290,11 @@ def used_after_a_loop(n):
 
 @row(POSITIVE)
 def set_before_a_break(x):
-    guess = 0.5 * (x + 1.0)
-    for _ in range(30):
-        better = 0.5 * (guess + x / guess)
-        if abs(better - guess) <= 1e-9 * better:
+    for k in range(1, 40):
+        part = x / k
+        if part < 0.75:
             break
-        guess = better
-    return better
+    return part - x
 
 
 @row(FEW_REALS)

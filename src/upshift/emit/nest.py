@@ -12,7 +12,7 @@ import numpy as np
 from ..columns.forms import Form
 from ..columns.kinds import Kind, kind_of
 from ..trace import Tree
-from .select import FLOATS, NoSelect
+from .select_rows import FLOATS, NoSelect
 
 MOST_STORED = 1 << 18
 """Bytes that a lane may need besides its arguments and results."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .nest import Value, Writer, in_memory
-from .select import FLOATS, NoSelect
+from .select_rows import FLOATS, NoSelect
 
 
 def histogram(w: Writer, args: tuple[Any, ...], keywords: dict[str, Any]) -> list[Value]:

@@ -11,7 +11,7 @@ import numpy as np
 from ..trace import Step
 from .nest import Id, Index, Value, Writer, element, is_view, number, offset_of
 from .nest_counts import histogram
-from .select import FLOATS, FLOATS_AND_BOOL, SPELLED, NoSelect
+from .select_rows import FLOATS, FLOATS_AND_BOOL, SPELLED, NoSelect
 
 SHORT = 8
 """Numbers that NumPy adds up one after the other; from so many on it does so by halves."""

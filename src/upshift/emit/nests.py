@@ -16,7 +16,7 @@ from ..trace import Const, Leaf, Ref, Step, Tree
 from ..trace.names import Applied
 from .nest import Id, Nest, Writer, is_view, lane_of
 from .nest_rows import SEVERAL, name_of, value_of
-from .select import FLOATS_AND_BOOL, NoSelect
+from .select_rows import FLOATS_AND_BOOL, NoSelect
 
 MOST_STEPS = 100
 

@@ -6,7 +6,6 @@ the plain function's. The lines are plain Python, to be compiled as the body of 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,118 +16,26 @@ from ..columns.kinds import Kind, fits_int64, kind_of
 from ..rules import Op
 from ..rules.op import Watched
 from ..trace import Const, Guard, Leaf, Node, Ref, Step, Tree
+from .select_rows import (
+    BLUR,
+    BLUR_OF_POWERS,
+    CLOSE,
+    FLOATS,
+    FLOATS_AND_BOOL,
+    LARGE,
+    MATHS,
+    NEAR,
+    NUMBERS,
+    ON_LARGE,
+    OWN_IN_PYTHON,
+    ROUND,
+    SCALES,
+    SPELLED,
+    ULP,
+    NoSelect,
+)
 
 MOST_STEPS, MOST_PATHS = 200, 16
-FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-FLOATS_AND_BOOL = (*FLOATS, np.dtype(np.bool_))
-NUMBERS = (*FLOATS_AND_BOOL, np.dtype(np.int64))
-
-
-class NoSelect(Exception):
-    """Why a tree has no program without branches."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spelled:
-    """How an operation is written: on `{0}`, `{1}`; and whether what is not finite stays so through it."""
-
-    text: str
-    flows: bool = False
-
-
-def _both(*names: str, text: str, flows: bool = False) -> dict[str, Spelled]:
-    return dict.fromkeys(names, Spelled(text, flows))
-
-
-SPELLED: dict[str, Spelled] = {
-    **_both("add", text="{0} + {1}", flows=True),
-    **_both("sub", "subtract", text="{0} - {1}", flows=True),
-    **_both("mul", "multiply", text="{0} * {1}", flows=True),
-    **_both("truediv", "divide", "true_divide", text="{0} / {1}"),
-    **_both("neg", "negative", text="-{0}", flows=True),
-    **_both("pos", "positive_of", text="{0}", flows=True),
-    **_both("abs", "absolute", "fabs", text="abs({0})", flows=True),
-    **_both("sqrt", text="sqrt({0})", flows=True),
-    **_both("float", "cast", "copy", text="{0}", flows=True),
-    **_both("lt", "less", text="{0} < {1}"),
-    **_both("le", "less_equal", text="{0} <= {1}"),
-    **_both("gt", "greater", text="{0} > {1}"),
-    **_both("ge", "greater_equal", text="{0} >= {1}"),
-    **_both("eq", "equal", text="{0} == {1}"),
-    **_both("ne", "not_equal", text="{0} != {1}"),
-    **_both("and", "and_", "logical_and", "bitwise_and", text="{0} & {1}"),
-    **_both("or", "or_", "logical_or", "bitwise_or", text="{0} | {1}"),
-    **_both("xor", "logical_xor", "bitwise_xor", text="{0} ^ {1}"),
-    **_both("not", "not_", "logical_not", text="not {0}"),
-    **_both("min", text="{1} if {1} < {0} else {0}"),
-    **_both("max", text="{1} if {1} > {0} else {0}"),
-    **_both("minimum", text="{0} if ({0} < {1}) | ({0} != {0}) else {1}"),
-    **_both("maximum", text="{0} if ({0} > {1}) | ({0} != {0}) else {1}"),
-    **_both("floor_of", "floor", text="floor({0})"),
-    **_both("ceil", text="ceil({0})"),
-    **_both("trunc", text="trunc({0})"),
-    **_both("true", text="{0} != 0"),
-    **_both("not_negative", text="not ({0} < 0)"),
-    **_both("positive", text="not ({0} <= 0)"),
-    **_both("above_minus_one", text="not ({0} <= -1)"),
-    **_both("at_least_one", text="not ({0} < 1)"),
-    **_both("within_one", text="not (({0} > 1) | ({0} < -1))"),
-    **_both("inside_one", text="not (({0} >= 1) | ({0} <= -1))"),
-    **_both("not_nan", text="{0} == {0}"),
-    **_both("isnan", text="{0} != {0}"),
-    **_both("not_infinite", text="not isinf({0})"),
-    **_both("isinf", text="isinf({0})"),
-    **_both("finite", "isfinite", text="isfinite({0})"),
-}
-"""Operations on floats and booleans, by the names of their rules."""
-MATHS = {name: name for name in ("sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p cbrt hypot "
-                                 "asin acos atan asinh acosh atanh atan2").split()}  # fmt: skip
-MATHS |= {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
-          "arctanh": "atanh", "arctan2": "atan2", "math.erf": "erf", "math.erfc": "erfc"}  # fmt: skip
-"""Functions whose last bits a compiled loop may get otherwise, in C's names."""
-_OWN_IN_PYTHON = frozenset(("asinh", "acosh", "atanh", "hypot", "erf", "erfc"))
-"""Those of which CPython may have versions of its own, with other last bits than C's."""
-SCALES = {"radians": math.pi / 180.0, "degrees": 180.0 / math.pi}
-"""Functions that multiply."""
-_NEAR_ONE = "1.0 - abs({0}) - {e0}"
-_BLUR = {
-    "sin": "{e0}", "cos": "{e0}", "tanh": "{e0}", "atan": "{e0}", "asinh": "{e0}", "exp": "1.01 * abs({out}) * {e0}",
-    "exp2": "1.01 * abs({out}) * {e0}", "expm1": "1.01 * (1.0 + abs({out})) * {e0}",
-    "sinh": "1.01 * (1.0 + abs({out})) * {e0}", "cosh": "1.01 * abs({out}) * {e0}",
-    "erf": "1.13 * {e0}", "erfc": "1.13 * {e0}", "radians": "0.0175 * {e0}", "degrees": "57.3 * {e0}",
-    # a slope that grows without bound towards one: beyond it, the divisor is zero
-    "asin": f"1.5 * {{e0}} / sqrt(abs({_NEAR_ONE}) + ({_NEAR_ONE}))",
-    "acos": f"1.5 * {{e0}} / sqrt(abs({_NEAR_ONE}) + ({_NEAR_ONE}))",
-    "atan2": "1.01 * ({e0} * abs({1}) + {e1} * abs({0})) / ({0} * {0} + {1} * {1})", "hypot": "{e0} + {e1}",
-    "min": "{e0} + {e1}", "max": "{e0} + {e1}", "minimum": "{e0} + {e1}", "maximum": "{e0} + {e1}",
-    "log": "1.01 * {e0} / abs({0})", "log2": "1.5 * {e0} / abs({0})", "log10": "{e0} / abs({0})",
-    "log1p": "1.01 * {e0} / abs(1.0 + {0})",
-    "sqrt": "{e0} / ({out} + {out})", "add": "{e0} + {e1}", "sub": "{e0} + {e1}", "subtract": "{e0} + {e1}",
-    "mul": "abs({0}) * {e1} + abs({1}) * {e0} + {e0} * {e1}", "truediv": "({e0} + abs({out}) * {e1}) * 1.01 / abs({1})",
-    "neg": "{e0}", "negative": "{e0}", "pos": "{e0}", "abs": "{e0}", "absolute": "{e0}", "fabs": "{e0}",
-    "float": "{e0}", "cast": "{e0}", "copy": "{e0}",
-}  # fmt: skip
-_BLUR |= {"multiply": _BLUR["mul"], "divide": _BLUR["truediv"], "true_divide": _BLUR["truediv"]}
-"""How far a result may be off (`e`), from how far its arguments may be."""
-_BLUR_OF_POWERS = {2: "(2.0 * abs({0}) + {e0}) * {e0}",
-                   3: "(3.0 * abs({0}) * (abs({0}) + {e0}) + {e0} * {e0}) * {e0}"}  # fmt: skip
-"""The same of powers that are made by products, by their exponents."""
-_LARGE = {8: "1e300", 4: "1e37"}
-_NEAR = {
-    **dict.fromkeys(("lt", "less", "le", "less_equal", "gt", "greater", "ge", "greater_equal", "eq", "equal", "ne",
-                     "not_equal"), "abs({0} - {1})"),
-    **dict.fromkeys(("true", "not_negative", "positive"), "abs({0})"),
-    "above_minus_one": "abs({0} + 1.0)", "at_least_one": "abs({0} - 1.0)",
-    **dict.fromkeys(("within_one", "inside_one"), "abs(abs({0}) - 1.0)"),
-}  # fmt: skip
-"""How far arguments are from where a decision changes."""
-_ON_LARGE = frozenset(("not_infinite", "isinf", "finite", "isfinite"))
-"""Decisions that change where numbers become infinite."""
-ULP = {8: "2e-15", 4: "1e-6"}
-"""Two times the bound of a vector function, relative to its result: the loop's own function is off as well."""
-ROUND = {8: "2.3e-16", 4: "1.2e-7"}
-CLOSE = {8: "1e-9", 4: "1e-5"}
-"""What the law allows."""
 
 
 @dataclass(slots=True)
@@ -325,7 +232,7 @@ class _Writer:
             self.made.close = True
             self.blurred.add(step.out)
             return f"vector_{name}"
-        if op.warns or step.kind.dtype.itemsize < 8 or name in _OWN_IN_PYTHON:
+        if op.warns or step.kind.dtype.itemsize < 8 or name in OWN_IN_PYTHON:
             raise NoSelect(f"a decision hangs on the last bits of {op.name}")
         return f"exact_{name}"
 
@@ -356,13 +263,13 @@ class _Writer:
 
     def _decides(self, op: Op, step: Step, args: list[str], blurred: list[bool], path: str) -> None:
         """A decision on what may be off: lanes that are so near to where it changes are marked."""
-        if op.name in _ON_LARGE:
-            self._odd(path, f"abs({args[0]}) > {_LARGE[self._kind(step.refs[0]).dtype.itemsize]}")
+        if op.name in ON_LARGE:
+            self._odd(path, f"abs({args[0]}) > {LARGE[self._kind(step.refs[0]).dtype.itemsize]}")
             return
-        if op.name not in _NEAR:
+        if op.name not in NEAR:
             raise NoSelect(f"{op.name} decides by what may be off in its last bits")
         off = " + ".join(f"e_{arg}" for arg, b in zip(args, blurred, strict=True) if b)
-        self._odd(path, f"({_NEAR[op.name].format(*args)} <= {off}) & ({off} > 0.0)")
+        self._odd(path, f"({NEAR[op.name].format(*args)} <= {off}) & ({off} > 0.0)")
 
     def _spread(self, op: Op, step: Step, args: list[str], out: str, path: str) -> None:
         blurred = [isinstance(ref, int) and ref in self.blurred and ref != step.out for ref in step.refs]
@@ -376,7 +283,7 @@ class _Writer:
         error = f"{own} * abs({out})"
         if any(blurred):
             name = MATHS.get(op.name, op.name)
-            text = _BLUR_OF_POWERS.get(_factors(step)) if name in ("pow", "power") else _BLUR.get(name)
+            text = BLUR_OF_POWERS.get(_factors(step)) if name in ("pow", "power") else BLUR.get(name)
             if text is None:
                 raise NoSelect(f"{op.name} works on what may be off in its last bits")
             errors = {f"e{i}": f"e_{arg}" if b else "0.0" for i, (arg, b) in enumerate(zip(args, blurred, strict=True))}
@@ -437,7 +344,7 @@ class _Writer:
 def _factors(step: Step) -> int:
     """Of how many factors a power is a product; none where it is not made so."""
     exponent = step.refs[1].value if isinstance(step.refs[1], Const) else None
-    return int(exponent) if type(exponent) in (int, float) and exponent in _BLUR_OF_POWERS else 0
+    return int(exponent) if type(exponent) in (int, float) and exponent in BLUR_OF_POWERS else 0
 
 
 def warns_at(tree: Tree, ref: int) -> bool:

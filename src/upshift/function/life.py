@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import math
 import sys
 import threading
 import time
@@ -35,7 +34,7 @@ from .cover import Fast, shifting, straight, watching
 from .lots import HEAVY, OF_A_KERNEL, Lot, lot_of, note_of
 from .outlook import calls_itself, count_steps, is_brief, is_lazy, looks_worldly, why_plain
 from .pace import Pace
-from .trial import Trial, copies_of
+from .trial import Trial, copies_of, raced
 
 log = logging.getLogger("upshift")
 GLIMPSED = 10e-6
@@ -367,15 +366,8 @@ class Life:
         if lot.per_call > RACED or lot.has_arrays or lot.gear != "numba":
             return None
         assert lot.call is not None
-        runners = straight(self.plain, Fast(lot.kind, lot.call, self.plain)), self.plain
-        best = [math.inf, math.inf]
-        for _ in range(5):
-            for i, runner in enumerate(runners):
-                began = time.perf_counter()
-                for _ in range(16):
-                    runner(*args, **keywords)
-                best[i] = min(best[i], (time.perf_counter() - began) / 16)
-        return lot.slower(*best)
+        fast = straight(self.plain, Fast(lot.kind, lot.call, self.plain))
+        return lot.slower(*raced((fast, self.plain), args, keywords))
 
     def _differs(self, lot: Lot, how: str) -> None:
         log.warning("upshift: machine code of %s is not used: %s", self.plain.__qualname__, how)

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..emit.nests import nest_of
-from ..emit.select import MATHS, NoSelect, select_of
+from ..emit.select import select_of
+from ..emit.select_rows import MATHS, NoSelect
 from ..gears.frameworks import why_no_gpu
 from ..trace import Tree
 from .calibration import calibration, is_warm

@@ -208,9 +208,8 @@ class Climb:
     def _loop_until(self) -> str | None:
         """Results of the plain loop, up to the element from which on a gear is expected to pay; None at the end."""
         costs = self.known.costs
-        if (
-            not self.done and not self.looks and costs.loop_spent > 4 * self.known.setup
-        ):  # small calls that have become dear
+        dear = costs.loop_spent > 4 * self.known.setup  # as small calls may have become
+        if dear and not self.done and not self.looks:
             gear = self._higher(self.job.n)
             if gear is not None:
                 return gear

@@ -8,7 +8,8 @@ from typing import Any
 
 from ...columns.forms import Form
 from ...columns.kinds import Kind
-from ...emit.select import NoSelect, Select, select_of
+from ...emit.select import Select, select_of
+from ...emit.select_rows import NoSelect
 from ...trace import Tree
 from ..binder import MISS, Binder, binder_of
 from ..numba.branchless import shared_values

@@ -27,7 +27,7 @@ from .ufuncs import LOOP, loops_in
 I8, I32, I64, F64 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 POINTER = I8.as_pointer()
 LANE = "upshift_lane"
-MATHS = "upshift_"
+OF_C = "upshift_"
 """What the names of C's functions begin with."""
 
 
@@ -127,13 +127,13 @@ def _without_remainders(text: str) -> str:
 
 def _maths_of(text: str) -> frozenset[str]:
     called = set(re.findall(r"\bcall [^@\n]*@([\w.$]+)\(", text))
-    others = sorted(name for name in called if not name.startswith((MATHS, "llvm.")))
+    others = sorted(name for name in called if not name.startswith((OF_C, "llvm.")))
     if any("NRT" in name for name in others):
         raise NotCompiled("cuda", "it makes arrays or lists, for which a thread of a GPU has no memory")
     others += sorted(name.replace(LOOP, "numpy.") for name in called if name.startswith(LOOP))
     if others:
         raise NotCompiled("cuda", f"it calls {others[0]}, which is not compiled for GPUs")
-    return frozenset(name.removeprefix(MATHS) for name in called if name.startswith(MATHS))
+    return frozenset(name.removeprefix(OF_C) for name in called if name.startswith(OF_C))
 
 
 class _Lane:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .flat import MATHS
+from .flat import OF_C
 from .ufuncs import c_name
 
 NAME = r'%(?:[-\w.$]+|"[^"]*")'
@@ -68,7 +68,7 @@ def is_nothing_new(one: Instruction) -> bool:
 
 def is_close(one: Instruction) -> bool:
     """A call of a function whose last bits a GPU has otherwise."""
-    return one.op == "call" and one.detail[0].startswith(MATHS) and one.detail[0] != f"{MATHS}fmod"
+    return one.op == "call" and one.detail[0].startswith(OF_C) and one.detail[0] != f"{OF_C}fmod"
 
 
 def is_rounding(one: Instruction) -> bool:
@@ -90,7 +90,7 @@ def error_name(value: str) -> str:
 
 def name_of(one: Instruction) -> str:
     """The function that is called."""
-    return one.detail[0].removeprefix(MATHS) if one.op == "call" else ""
+    return one.detail[0].removeprefix(OF_C) if one.op == "call" else ""
 
 
 def cheaper(one: Instruction) -> str:

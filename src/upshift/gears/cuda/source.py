@@ -16,7 +16,8 @@ from numba.extending import intrinsic
 
 from ...columns.forms import Form
 from ...columns.kinds import Kind
-from ...emit import select as emitted
+from ...emit.select import Select
+from ...emit.select_rows import MATHS, NUMBERS
 from ...trace.paths import Capture
 from ..numba.blocks import Refused
 from ..numba.build import BUILD, Build
@@ -26,7 +27,7 @@ from ..numba.pipeline import dispatcher_of
 from ..numba.powers import BY_PRODUCT
 from ..numba.unit import Unit, unit_of
 from ..ran import NotCompiled
-from .flat import MATHS, Compiled, Shared
+from .flat import OF_C, Compiled, Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +111,13 @@ def _lowered(dispatcher: Any, arguments: Sequence[Any]) -> Compiled:
 # ---- a tree in select form
 
 
-def lane_of(select: emitted.Select, kinds: Sequence[Kind]) -> Compiled:
+def lane_of(select: Select, kinds: Sequence[Kind]) -> Compiled:
     """One lane of a tree without branches. Its last result says that the lane is left."""
     if any("exact_" in line for line in select.lines):
         raise NotCompiled("cuda", "a decision hangs on the last bits of a function, which GPUs have otherwise")
     space = {
-        **{f"{dtype.name}_": dtype.type for dtype in emitted.NUMBERS},
-        **{f"vector_{name}": _device_function(name) for name in {*emitted.MATHS.values(), "pow"}},
+        **{f"{dtype.name}_": dtype.type for dtype in NUMBERS},
+        **{f"vector_{name}": _device_function(name) for name in {*MATHS.values(), "pow"}},
         **{name: _device_function(name, of_llvm=True) for name in ("sqrt", "floor", "ceil", "trunc")},
         "isinf": math.isinf, "isfinite": math.isfinite, **select.constants,
     }  # fmt: skip
@@ -141,7 +142,7 @@ def _device_function(name: str, of_llvm: bool = False) -> Any:
             kind = context.get_value_type(number)
             if of_llvm:
                 return builder.call(builder.module.declare_intrinsic(f"llvm.{name}", [kind]), values)
-            own = f"{MATHS}{name}{'f' if single else ''}"
+            own = f"{OF_C}{name}{'f' if single else ''}"
             fn = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * len(args)), own)
             for attribute in ("nounwind", "readnone"):
                 fn.attributes.add(attribute)

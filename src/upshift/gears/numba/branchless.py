@@ -13,7 +13,8 @@ from numba.core import types
 
 from ...columns.forms import Form
 from ...columns.kinds import Kind
-from ...emit.select import NUMBERS, NoSelect, Select, select_of
+from ...emit.select import Select, select_of
+from ...emit.select_rows import NUMBERS, NoSelect
 from ...trace import Const, Step, Tree
 from ..binder import MISS, Binder, binder_of
 from ..express import made_as

@@ -8,9 +8,18 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from numba.core.compiler_machinery import FunctionPass
+
 from ..calls import Held
 from ..ran import NotCompiled
 from .unit import Unit
+
+
+class OwnPass(FunctionPass):  # type: ignore[misc]
+    """A pass of ours over Numba's code. Numba wants every one to say how it is made."""
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
 
 
 class Again(NotCompiled):

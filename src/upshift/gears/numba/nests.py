@@ -15,7 +15,7 @@ from ...columns.forms import Form
 from ...columns.kinds import Kind
 from ...emit.nest import Nest
 from ...emit.nests import nest_of
-from ...emit.select import FLOATS_AND_BOOL, NoSelect
+from ...emit.select_rows import FLOATS_AND_BOOL, NoSelect
 from ...trace import Tree
 from ..binder import MISS, Binder, binder_of
 from ..ran import NotCompiled, Ran

@@ -8,11 +8,11 @@ from typing import Any
 from numba import njit
 from numba.core import ir, utils
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import InlineClosureLikes, TranslateByteCode
 
-from .build import BUILD, Build
+from .build import BUILD, Build, OwnPass
 from .holders import take_apart
 from .inferred import look_at
 from .ranges import KnowRanges
@@ -38,13 +38,10 @@ def dispatcher_of(unit: Unit, build: Build) -> Any:
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class TakeArguments(FunctionPass):  # type: ignore[misc]
+class TakeArguments(OwnPass):
     """What the function captured becomes arguments behind its own."""
 
     _name = "upshift_take_arguments"
-
-    def __init__(self) -> None:
-        FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
         func_ir, unit = state.func_ir, BUILD.get().units[state.func_id.func]
@@ -76,13 +73,10 @@ def _fix_arguments(func_ir: Any, first: Any, build: Build, unit: Unit) -> None:
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class Mean(FunctionPass):  # type: ignore[misc]
+class Mean(OwnPass):
     """Operators, functions and captured names are replaced by what means the same to Python."""
 
     _name = "upshift_mean_as_python"
-
-    def __init__(self) -> None:
-        FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
         build = BUILD.get()
@@ -92,13 +86,10 @@ class Mean(FunctionPass):  # type: ignore[misc]
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
-class LookAtTypes(FunctionPass):  # type: ignore[misc]
+class LookAtTypes(OwnPass):
     """Only types whose arithmetic is Python's and NumPy's pass; where an int and a float meet is noted."""
 
     _name = "upshift_look_at_types"
-
-    def __init__(self) -> None:
-        FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
         build = BUILD.get()

@@ -18,10 +18,11 @@ from typing import Any
 from llvmlite import ir as llvm_ir
 from numba.core import ir
 from numba.core.analysis import compute_cfg_from_blocks
-from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.compiler_machinery import register_pass
 from numba.core.types import none
 
 from .blocks import I64, is_int, leave, stand_in
+from .build import OwnPass
 from .narrow import is_narrow
 from .semantics import STAND_INS, UNCHECKED
 
@@ -47,13 +48,10 @@ _QUOTIENTS = {STAND_INS[operator.floordiv]: False, STAND_INS[operator.mod]: True
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class KnowRanges(FunctionPass):  # type: ignore[misc]
+class KnowRanges(OwnPass):
     """Checks that cannot fail are left out of innermost loops."""
 
     _name = "upshift_know_ranges"
-
-    def __init__(self) -> None:
-        FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
         relaxed = RELAXED.get()

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from numba.core import ir
-from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.compiler_machinery import register_pass
 from numba.core.ir_utils import replace_vars_inner, replace_vars_stmt
 
-from .build import BUILD
+from .build import BUILD, OwnPass
 from .narrow import CAST_TO, SETTLED
 from .semantics import SOFT, STAND_INS
 
@@ -21,13 +21,10 @@ _OPERATORS = {id(STAND_INS[fn]): fn for fn in SOFT}
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class Soften(FunctionPass):  # type: ignore[misc]
+class Soften(OwnPass):
     """Literals that meet narrow numbers become such, and are told apart."""
 
     _name = "upshift_soften"
-
-    def __init__(self) -> None:
-        FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
         soft = BUILD.get().soft.get(state.func_id.func.__code__)

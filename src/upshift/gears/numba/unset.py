@@ -10,31 +10,29 @@ from typing import Any
 
 from numba.core import ir, types
 from numba.core.analysis import compute_cfg_from_blocks
-from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.compiler_machinery import register_pass
 
 from .blocks import leave, stand_in
+from .build import OwnPass
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class FlagUnset(FunctionPass):  # type: ignore[misc]
+class FlagUnset(OwnPass):
     """Uses that may come first are checked."""
 
     _name = "upshift_flag_unset"
-
-    def __init__(self) -> None:
-        FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
         blocks = state.func_ir.blocks
         set_before = _set_before(blocks)
         doubtful = {name for label, block in blocks.items() for name in _doubtful(block, set_before[label])}
+        if not doubtful:
+            return False
         for label, block in blocks.items():
-            if doubtful:
-                block.body = list(_flagged(block, set_before[label], doubtful))
-        if doubtful:
-            first = blocks[min(blocks)]
-            first.body = [_flag(first, name, False, first.loc) for name in sorted(doubtful)] + first.body
-        return bool(doubtful)
+            block.body = list(_flagged(block, set_before[label], doubtful))
+        first = blocks[min(blocks)]
+        first.body = [_flag(first, name, False, first.loc) for name in sorted(doubtful)] + first.body
+        return True
 
 
 def _set_before(blocks: dict[int, Any]) -> dict[int, frozenset[str]]:
@@ -70,6 +68,7 @@ def _uses(statement: Any) -> list[str]:
 
 
 def _doubtful(block: Any, known: frozenset[str]) -> set[str]:
+    """Variables that a block may read before they are set. `known`: those that are set on every way to it."""
     found: set[str] = set()
     for statement in block.body:
         found.update(name for name in _uses(statement) if name not in known)
@@ -79,6 +78,7 @@ def _doubtful(block: Any, known: frozenset[str]) -> set[str]:
 
 
 def _flagged(block: Any, known: frozenset[str], doubtful: set[str]) -> Any:
+    """The block's statements, with flags that are set behind those that set, and looked at before those that read."""
     for i, statement in enumerate(block.body):
         for name in [name for name in _uses(statement) if name not in known]:
             yield from _check(block, name, i, statement.loc)
