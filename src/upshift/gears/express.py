@@ -7,6 +7,7 @@ for all lanes. Whatever is not so (a lane on another path, an overflow, a warnin
 
 from __future__ import annotations
 
+import contextvars
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -169,6 +170,27 @@ def _flag(kind: str, flags: int) -> None:
     raise _Flagged(kind)
 
 
+_AT_HAND: dict[str, list[contextvars.Context]] = {"call": [], "ignore": []}
+"""Contexts in which NumPy's flags are exceptions, by what is done about underflow: entered faster than `np.errstate`.
+
+One context serves one thread at a time; there are as many as were ever needed at once.
+"""
+
+
+def _flagging(under: Any, run: Callable[..., Any], *args: Any) -> Any:
+    """What a function gives, or `_Flagged` where NumPy would have warned."""
+    try:
+        context = _AT_HAND[under].pop()
+    except IndexError:
+        context = contextvars.Context()
+        context.run(np.seterr, divide="call", over="call", invalid="call", under=under)
+        context.run(np.seterrcall, _flag)
+    try:
+        return context.run(run, *args)
+    finally:
+        _AT_HAND[under].append(context)
+
+
 class Express:
     """A tree of one path, ready to run on whole arrays."""
 
@@ -233,8 +255,7 @@ class Express:
 
     def _at_once(self, f: Any, captured: tuple[Any, ...], columns: tuple[Column, ...]) -> Any:
         began = time.perf_counter() if self.shapes is not None else 0.0
-        with np.errstate(divide="call", over="call", invalid="call", under=self.under, call=_flag):
-            made = self.run(*captured, *columns)
+        made = _flagging(self.under, self.run, *captured, *columns)
         if made is MISS:
             return MISS
         if began:
@@ -254,9 +275,8 @@ class Express:
         inexact: list[Column] = []
 
         def work(part: slice) -> None:
-            with np.errstate(divide="call", over="call", invalid="call", under=self.under, call=_flag):
-                given = (column[part] for column in columns)
-                made = self.run(*captured, *given, None if single is None else single[part])
+            given = (column[part] for column in columns)
+            made = _flagging(self.under, self.run, *captured, *given, None if single is None else single[part])
             if made is MISS:
                 raise _Flagged
             for out, column in zip(outs, made[0], strict=True):
