@@ -29,6 +29,30 @@ def test_branches_at_the_edge(fn, at):
     check(above, neighbours(at, 200).tolist(), must_batch=True)
 
 
+AFTER = {
+    "add": lambda y: np.add(0.25, y), "subtract": lambda y: np.subtract(2.0, y),
+    "multiply": lambda y: np.multiply(y, 3.0),
+    "divide": lambda y: np.true_divide(1.5, y), "square": np.square, "maximum": lambda y: np.maximum(y, 0.1),
+    "minimum": lambda y: np.minimum(9.0, y), "sqrt": np.sqrt, "negative": np.negative, "absolute": np.absolute,
+    "sin": np.sin, "tanh": np.tanh, "exp": np.exp, "cosh": np.cosh, "expm1": np.expm1, "log": np.log,
+    "arctan": np.arctan, "arcsinh": np.arcsinh, "log10": np.log10, "exp2": np.exp2, "arcsin": lambda y: np.arcsin(y * 0.1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AFTER)
+@pytest.mark.parametrize("at", [0.3, 1.1])
+def test_branches_at_the_edge_of_what_numpy_makes_of_it(name, at):
+    """Errors spread through NumPy's functions as through Python's."""
+    after = AFTER[name]
+    edge = after(math.exp(at))
+
+    def above(x):
+        return 1 if after(math.exp(x)) > edge else 2
+
+    check(above, neighbours(at, 200), must_batch=True)
+    check(above, neighbours(at, 200).tolist())
+
+
 def test_an_edge_among_many():
     edge = math.sin(0.7)
 

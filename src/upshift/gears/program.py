@@ -10,7 +10,7 @@ import numpy as np
 
 from ..rules import Op
 from ..rules.arrays import ArrayOp
-from ..rules.blur import EDGES, SPREAD
+from ..rules.blur import EDGES, spread_of
 from ..trace import Node, Ref, Step
 
 
@@ -67,7 +67,8 @@ def _compile(node: Node, care: Care) -> tuple[Instruction, ...]:
         op = (step.exact if sharp else step.op) if step.op is not None else None
         dtype = step.kind.dtype if step.kind is not None and step.kind.dtype != object else None
         step_blurs = step.blurs and not step.of_arrays
-        decisive = care is Care.CLOSE and not sharp and step_blurs and step.out in node.decisive and step.fn in SPREAD
+        decisive = care is Care.CLOSE and not sharp and step_blurs and step.out in node.decisive
+        decisive = decisive and spread_of(step.fn) is not None
         edge = care is Care.CLOSE and op is not None and step_blurs and op.cuts and op.name in EDGES
         into = None if decisive or edge else buffers.overwritable(step, op, dead)
         updates = isinstance(op, ArrayOp) and op.updates

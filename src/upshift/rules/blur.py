@@ -180,15 +180,30 @@ SPREAD: dict[Any, Spread] = {
     **dict.fromkeys((math.asin, math.acos), _arc),
     **dict.fromkeys((math.tan, math.atan2, math.atanh, math.acosh, math.cbrt, math.pow), _only_sharp),
     **dict.fromkeys((math.log1p, math.hypot), _only_sharp),
+    np.add: _add, np.subtract: _add, np.multiply: _multiply, np.true_divide: _divide,
+    np.square: lambda a: _multiply(a, a), np.maximum: _either, np.minimum: _either, np.sqrt: _root,
+    **dict.fromkeys((np.negative, np.positive, np.absolute, np.fabs), _same),
+    **dict.fromkeys((np.sin, np.cos, np.arctan, np.tanh, np.arcsinh), _bounded_slope(1.0)),
+    **dict.fromkeys((np.exp, np.exp2), _exponential),
+    **dict.fromkeys((np.sinh, np.cosh, np.expm1), _hyperbolic),
+    **dict.fromkeys((np.log, np.log2, np.log10), _logarithm),
+    **dict.fromkeys((np.arcsin, np.arccos), _arc),
 }  # fmt: skip
 """How the errors of arguments spread to the result, before the call adds its own."""
+
+
+def spread_of(fn: Any) -> Spread | None:
+    """How errors spread through a function: its row, or what it brings along; None where nobody knows."""
+    return SPREAD.get(fn) or getattr(fn, "spread", None)
 
 
 def spread(fn: Any, close: bool, out: Any, args: list[Blurred]) -> Error:
     """How far the result of a call may be off."""
     if not close and all(arg.sharp for arg in args):
         return EXACT
-    made = SPREAD[fn](*args)
+    row = spread_of(fn)
+    assert row is not None
+    made = row(*args)
     own = (CLOSE if close else 1) * float(np.finfo(out.dtype).eps if out.dtype.kind in "fc" else 2.0**-52)
     if made.absolute is None:
         return Error(made.relative + own, 2 * own if fn in _BELOW_TWO and not made.relative else None)

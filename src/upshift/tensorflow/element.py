@@ -12,6 +12,7 @@ from types import EllipsisType, NoneType
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from ..trace.arraylike import as_ufunc
 from ..trace.lane import is_lane
@@ -66,7 +67,7 @@ class Element:
         return LaneElement(value) if is_lane(value) else Element(value)
 
     def _made(self, value: Any) -> Element:
-        return type(self)(value)
+        return Element.of(value)
 
     # ---- out of TensorFlow
 
@@ -118,6 +119,10 @@ class Element:
     @property
     def ndim(self) -> int:
         return int(self.value.ndim)
+
+    @property
+    def dtype(self) -> tf.DType:
+        return tf.as_dtype(self.value.dtype)
 
     def __len__(self) -> int:
         return len(self.value)
@@ -248,6 +253,8 @@ def _beside(dtype: np.dtype[Any], other: Any, kinds: str) -> Any:
         if other.value.dtype != dtype:
             raise NotNumbers("two tensors have different dtypes")
         return other.value
+    if isinstance(other, tf.Tensor):
+        return _beside(dtype, Element(other.numpy()), kinds)
     if isinstance(other, np.ndarray | np.generic):
         if dtype.kind not in "fc" and other.dtype.kind != dtype.kind:
             raise NotNumbers("a tensor meets an array of NumPy that it does not hold without loss")

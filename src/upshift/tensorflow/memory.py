@@ -156,7 +156,7 @@ class Known:
         if name in self.ways:
             return self.ways[name]  # for another number of elements
         if name == "python":
-            return self._made(name, build_plain(call), began)
+            return self._made(name, build_plain(call, self.portrait.uses_tensorflow), began)
         assert isinstance(self.traced, Traced)
         return self._made(name, build(name, call, self.traced, settings().verify), began)
 
@@ -184,7 +184,8 @@ class Known:
             self.candidates.sort(key=lambda name: ("xla", "numba").index(name) if name in ("xla", "numba") else 2)
         if isinstance(self.traced, str):
             self.refusals |= dict.fromkeys(self.candidates, self.traced)
-            self.candidates.clear()
+            dense = "numpy" in self.candidates
+            self.candidates[:] = ["python"] if dense and self.portrait.uses_tensorflow else []
         elif self.traced is not None and self.traced.acts:
             reason = f"{self.traced.acts} does more than compute: it is run for every element, in order"
             self.refusals |= dict.fromkeys(self.candidates, reason)

@@ -1,36 +1,45 @@
 """A call whose function has no graph in; a function of calls out that runs it, as it is, in the gears of `up.map`.
 
 The function is given NumPy's numbers that look like tensors (`element.py`). For what NumPy and Python make of them the
-loop is asked once: every element has to give the same, or the batch is the loop's.
+loop is asked once: every element has to give the same, or the batch is the loop's. Where the function uses TensorFlow,
+too, traces see stand-ins for it (`mixed.py`), and elements that are run one by one are true tensors.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from ..trace.lane import is_lane
 from . import results
 from .bridge import Array, as_array, as_tensor
 from .call import Call
 from .element import Element, NotNumbers
+from .mixed import standing_in
 from .numbers import in_gears, mend, tiny_rows
 from .operations import DTYPES, Unreadable
 
 PYTHON = (bool, int, float)
 
 
-def over(call: Call) -> tuple[Callable[[Call], list[Any]], Any]:
-    """A function of calls, and what results are nested like. `Unreadable`: elements or results are not numbers."""
+def over(call: Call, mixed: bool = False) -> tuple[Callable[[Call], list[Any]], Any]:
+    """A function of calls, and what results are nested like. `Unreadable`: elements or results are not numbers.
+
+    `mixed`: the function uses more of TensorFlow than its element.
+    """
     one = call.fn(call.row(0))
     wanted = _dtypes(one, call)
-    function, compute = of_numbers(call, one), in_gears(warns=True)
+    function, compute = of_numbers(call, one, mixed), in_gears(warns=True)
 
     def run(call: Call) -> list[Any]:
         columns = [as_array(leaf) for leaf in call.leaves]
-        outs = [_column(*pair) for pair in zip(compute(function, columns)[0], wanted, strict=True)]
+        with standing_in() if mixed else contextlib.nullcontext():
+            made, _ = compute(function, columns)
+        outs = [_column(*pair) for pair in zip(made, wanted, strict=True)]
         mend(call, tiny_rows(columns), outs)
         return [as_tensor(out) for out in outs]
 
@@ -82,7 +91,7 @@ class Results:
             for part in result:
                 yield from self._leaves(part)
         else:
-            yield result.value if isinstance(result, Element) else result
+            yield result.value if isinstance(result, Element) else result.numpy() if tf.is_tensor(result) else result
 
     def _settled(self, value: Any, cls: Any) -> Any:
         found = value.dtype.type if isinstance(value, np.ndarray | np.generic) else value.__class__
@@ -91,21 +100,33 @@ class Results:
         return value
 
 
-def of_numbers(call: Call, one: Any) -> Callable[..., Any]:
+class Given:
+    """NumPy's numbers in; what the function gets of them out. `mixed`: true tensors, where there is no trace."""
+
+    _up_aware = True
+
+    def __init__(self, mixed: bool) -> None:
+        self.mixed = mixed
+
+    def __call__(self, x: Any) -> Any:
+        return tf.constant(x) if self.mixed and not is_lane(x) else Element.of(x)
+
+
+def of_numbers(call: Call, one: Any, mixed: bool = False) -> Callable[..., Any]:
     """The function, of NumPy's numbers, giving a tuple of them; `NotNumbers` where they are not like this one."""
-    fn, elems = call.fn, call.elems
+    fn, elems, given = call.fn, call.elems, Given(mixed)
     settled = Results(tuple(_class_of(leaf) for leaf in tf.nest.flatten(one)))
     if elems is call.leaves[0]:
-        return _with_plans_of_its_own(lambda x: settled(fn(Element.of(x))))
+        return _with_plans_of_its_own(lambda x: settled(fn(given(x))))
     if type(elems) not in (tuple, list, dict) or len(elems) != len(call.leaves):
         raise Unreadable("its elements are nested")
     if type(elems) is dict:
         names = tuple(sorted(elems))
         return _with_plans_of_its_own(
-            lambda *xs: settled(fn({name: Element.of(x) for name, x in zip(names, xs, strict=True)}))
+            lambda *xs: settled(fn({name: given(x) for name, x in zip(names, xs, strict=True)}))
         )
     cls = type(elems)
-    return _with_plans_of_its_own(lambda *xs: settled(fn(cls([Element.of(x) for x in xs]))))
+    return _with_plans_of_its_own(lambda *xs: settled(fn(cls([given(x) for x in xs]))))
 
 
 def _with_plans_of_its_own(f: Any) -> Callable[..., Any]:

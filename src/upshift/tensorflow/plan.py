@@ -101,12 +101,12 @@ def made_in(name: str, call: Call, known: Known) -> Way:
     """A way, made and compared with the loop; GearRefused, with the reason, where it is none."""
     if known.portrait.acts:
         raise GearRefused(Refusal(name, known.portrait.acts))
-    if known.traced is None and name != "python":
+    if known.traced is None and (name != "python" or known.portrait.uses_tensorflow):
         known.trace(call)
     way = known.make(name, call) if name in known.candidates else None
     if way is None or _try(way, call, known) is None:
         dense = call.is_dense and results.is_dense(call.signature)
-        other = "it uses more of TensorFlow than its element" if dense else "elements or results are ragged or sparse"
+        other = "it has a graph, which the other ways run" if dense else "elements or results are ragged or sparse"
         raise GearRefused(Refusal(name, known.refusals.get(name, other)))
     return way
 

@@ -38,17 +38,17 @@ class Read:
         exec(compile(self.source, "<read from a TensorFlow graph>", "exec"), namespace)
         return namespace["element"], namespace
 
-    def function(self, lifted: Sequence[Any]) -> Any:
-        """The function with what it captured as it is now."""
+    def function(self, lifted: Sequence[Any], **names: Any) -> Any:
+        """The function with what it captured as it is now, and with other things by these names."""
         function, namespace = self._fixed
-        if not self.captured:
+        if not self.captured and not names:
             return function
-        now = dict(namespace)
+        now = namespace | names
         for name, origin in self.captured:
             value = as_array(lifted[origin] if isinstance(origin, int) else origin)
             now[name] = value[()] if not value.ndim else value
         for name, value in namespace.items():
-            if isinstance(value, types.FunctionType):
+            if isinstance(value, types.FunctionType) and name not in names:
                 now[name] = types.FunctionType(value.__code__, now, name)
         return now["element"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -162,7 +163,7 @@ def trace_element(call: Call, lifted: Lifted = NOTHING_LIFTED, decides: bool = T
     def one(*leaves: Any) -> list[Any]:
         count = len(call.leaves)
         fn = lifted.bind(call.fn, leaves[count:])
-        made = (convert(fn) if decides else fn)(call.pack(leaves[:count]))
+        made = (convert(fn) if decides and _has_source(fn) else fn)(call.pack(leaves[:count]))
         structure[:] = [made]
         columns[:] = results.columns_for(made, call.elems, call.leaves)
         specs = [None] * len(columns)
@@ -185,6 +186,16 @@ def trace_element(call: Call, lifted: Lifted = NOTHING_LIFTED, decides: bool = T
         return "it gives nothing"
     specs = [_spec_of(out, column, call.signature) for out, column in zip(outs, columns, strict=True)]
     return Traced(concrete, structure[0], tuple(specs), lifted, decides)
+
+
+def _has_source(fn: Any) -> bool:
+    """AutoGraph logs a warning about a function without one, and leaves it as it is."""
+    try:
+        return bool(inspect.getsource(fn))
+    except TypeError:  # an object that is called
+        return True
+    except OSError:
+        return False
 
 
 def _spec_of(out: Any, column: Any, signature: Any) -> Any:

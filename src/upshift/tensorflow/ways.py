@@ -51,10 +51,10 @@ class Way:
         return tf.nest.pack_sequence_as(self.structure, columns)
 
 
-def build_plain(call: Call) -> Way | str:
+def build_plain(call: Call, mixed: bool) -> Way | str:
     """The function itself on NumPy's numbers, without a graph; or one sentence why not."""
     try:
-        return Way("python", *plain.over(call))
+        return Way("python", *plain.over(call, mixed))
     except Unreadable as unreadable:
         return str(unreadable)
     except Exception as error:  # the function's own, which the loop will meet, too

@@ -30,7 +30,7 @@ from .code import CALLED_CLASSES, prepare
 from .draws import GENERATORS, Module, Source, generator_of
 from .held import Copied, CopiedABC, HeldDict, HeldList, HeldSet, contents_of
 from .lane import Lane
-from .modules import HeldModule, Standin, acting, is_left_alone, is_opaque
+from .modules import STANDINS, HeldModule, Standin, acting, is_left_alone, is_opaque
 from .names import Names, user_line
 from .paths import Capture, Path, frozen, plain_of
 from .record import Trace
@@ -71,6 +71,11 @@ class Holder:
     def _make(self, value: Any, path: Path) -> Any:
         cls = type(value)
         kind = kind_of(value)
+        stand_in = STANDINS.get()
+        found = stand_in(value) if stand_in is not None and kind is None else None
+        if found is not None:
+            self._note(path, "same", value)
+            return HeldModule(self, value, path) if isinstance(found, types.ModuleType) else found
         if kind is not None and cls is not complex:
             return self._input(value, path, kind)
         if isinstance(value, np.ndarray):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import types
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -40,6 +42,8 @@ _MODULES_THAT_ACT = {
     "torch": "calls PyTorch",
     "jax": "calls JAX",
 }
+STANDINS: contextvars.ContextVar[Callable[[Any], Any] | None] = contextvars.ContextVar("upshift_standins", default=None)
+"""What gives a captured object's stand-in, or None, where somebody knows a library that acts better than this table."""
 _LEFT_ALONE = frozenset(
     "numpy scipy builtins operator _operator itertools functools _functools bisect _bisect heapq _heapq "
     "math cmath collections _collections decimal _decimal struct _struct string _string re zlib binascii "

@@ -15,7 +15,7 @@ from ..columns.inputs import Lanes
 from ..columns.kinds import Kind
 from ..rules import Op, lane_by_lane
 from ..rules.arrays import ArrayOp
-from ..rules.blur import EDGES, SPREAD
+from ..rules.blur import EDGES, spread_of
 
 
 class Const:
@@ -199,7 +199,8 @@ class Node:
 def _look_back(step: Step, ids: list[int], decisive: set[int], sharp: set[int], firm: set[int]) -> None:
     """What a step's arguments must be, from what hangs on its result and what it does.
 
-    No error bounds are carried through arrays: where a decision hangs on one, it must be the loop's very bits.
+    No error bounds are carried through arrays, nor through calls of which nobody knows how errors spread: where a
+    decision hangs on one, it must be the loop's very bits.
     """
     if step.op is None:
         return  # of captured values, by Python: as exact as can be
@@ -207,12 +208,14 @@ def _look_back(step: Step, ids: list[int], decisive: set[int], sharp: set[int], 
         if step.op.cuts or step.out in firm or step.out in sharp:
             sharp.update((step.out, *ids))
         return
+    if step.op.close and step.out in firm and spread_of(step.fn) is None:
+        sharp.add(step.out)
     if step.op.cuts:
         (decisive if step.op.name in EDGES else sharp).update(ids)
     elif step.out in sharp and not step.op.soft:
         sharp.update(ids)
     elif step.out in decisive and not step.op.soft:
-        (decisive if step.fn in SPREAD else sharp).update(ids)
+        (decisive if spread_of(step.fn) is not None else sharp).update(ids)
 
 
 class Tree:

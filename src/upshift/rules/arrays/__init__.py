@@ -12,7 +12,7 @@ from ...columns.kinds import Kind
 from ...columns.layout import is_dense
 from ..op import Op
 from . import elementwise, indexing, joining, linalg, more, products, reductions, shaping, signals, sorting
-from .call import ARRAYS, Called, NoRule, Row, Slot, by_rows
+from .call import ARRAYS, Called, NoRule, Row, Slot, WithRow, by_rows
 from .elementwise import is_ufunc_on_lanes
 from .images import IMAGES, name_of
 from .indexing import Put, Seen
@@ -32,6 +32,8 @@ def row_of(fn: Callable[..., Any]) -> Row | None:
     """The row for a function; None where it has none."""
     if isinstance(fn, Put):
         return ARRAYS[Put]
+    if isinstance(fn, WithRow):
+        return fn.row
     if getattr(fn, "method", None) in ("reduce", "accumulate"):
         return _REDUCE
     try:

@@ -121,6 +121,12 @@ class Row:
     frees: bool = False
 
 
+class WithRow:
+    """A callable that brings its row along, since it is not there for good."""
+
+    row: Row
+
+
 ARRAYS: dict[Callable[..., Any], Row] = {}
 
 
