@@ -35,7 +35,8 @@ AFTER = {
     "divide": lambda y: np.true_divide(1.5, y), "square": np.square, "maximum": lambda y: np.maximum(y, 0.1),
     "minimum": lambda y: np.minimum(9.0, y), "sqrt": np.sqrt, "negative": np.negative, "absolute": np.absolute,
     "sin": np.sin, "tanh": np.tanh, "exp": np.exp, "cosh": np.cosh, "expm1": np.expm1, "log": np.log,
-    "arctan": np.arctan, "arcsinh": np.arcsinh, "log10": np.log10, "exp2": np.exp2, "arcsin": lambda y: np.arcsin(y * 0.1),
+    "arctan": np.arctan, "arcsinh": np.arcsinh, "log10": np.log10, "exp2": np.exp2,
+    "arcsin": lambda y: np.arcsin(y * 0.1),
 }  # fmt: skip
 
 
