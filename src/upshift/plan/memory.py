@@ -34,6 +34,8 @@ TIMED = 12
 """Express calls whose time is taken; of brief ones, four for one, since they are slow for longer."""
 TRIALS = 4
 """Calls of new machine code before its speed is believed: the first are slower, and one may have been disturbed."""
+SECOND_LOOK = 2
+"""Calls where it seems to be much slower than another way: its first call may have been disturbed."""
 BRIEF = 500e-6
 """Calls shorter than this cost little: all that are timed are waited for."""
 WORTH_A_THOUGHT = 0.1
@@ -222,7 +224,7 @@ class Known:
         expected = self._expected(newest, n)
         way = min(ways, key=lambda way: self._expected(way, n))
         plainly_slower = expected > 3 * self._expected(way, n)
-        trials = TIMED if expected < BRIEF else 0 if expected > LONG or plainly_slower else TRIALS
+        trials = TIMED if expected < BRIEF else 0 if expected > LONG else SECOND_LOOK if plainly_slower else TRIALS
         if newest.timed < trials:
             return newest
         by_walk = self.costs.batched_seconds(n) if self.express is None else None
