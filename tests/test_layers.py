@@ -59,6 +59,7 @@ ALLOWED_LAZY: dict[tuple[str, str], str] = {
     ("upshift.gears.frameworks", "upshift.tensorflow.whole"): "only for tensors",
     ("upshift.gears.frameworks", "upshift.gears.numba.branchless"): "Numba takes half a second to load",
     ("upshift.gears.frameworks", "upshift.gears.numba.call"): "Numba takes half a second to load",
+    ("upshift.gears.frameworks", "upshift.gears.numba.fused"): "Numba takes half a second to load",
     ("upshift.gears.frameworks", "upshift.gears.numba.function"): "Numba takes half a second to load",
     ("upshift.gears.frameworks", "upshift.gears.numba.nests"): "Numba takes half a second to load",
     ("upshift.trace.capture", "*"): "runs the import statements of the user's function, as they stand",

@@ -25,6 +25,7 @@ from ..gears.calls import (
     leaves_of,
     result_of,
 )
+from ..gears.formula import formula_of
 from ..gears.frameworks import INSTALL, prepare_call
 from ..gears.signatures import names_of, values_of
 from ..plan.calibration import has_compiled
@@ -61,6 +62,8 @@ CHECKED_SHARE = 0.01
 
 RACED = 3e-6
 """Seconds of a plain call up to which machine code has to win a race against it."""
+RACED_FORMULA = 100e-6
+"""The same for formulas of whole arrays."""
 DEEPEST = 4
 """Calls within calls after which a function is known to call itself."""
 WHOLE_ARRAYS = Refusal("numba", "it computes with whole arrays, which is NumPy's already")
@@ -253,7 +256,7 @@ class Life:
         """A function of few instructions, without loops, is not looked at any more."""
         lots = list(self.lots.values())
         small = all(lot.shortest < BRIEF for lot in lots)
-        numpys = all(lot.refusal is not None or (lot.has_arrays and not self._is_for_xla(lot)) for lot in lots)
+        numpys = all(lot.refusal is not None or self._is_numpys(lot) for lot in lots)
         if self.settled is None and (small or numpys) and is_brief(self.plain):
             why = Refusal("numba", "its few instructions take less time than a call of machine code")
             if not small:
@@ -274,7 +277,7 @@ class Life:
         if lot.gear != "numba":  # a framework keeps nothing for other processes
             lot.noted = ""
             return
-        if lot.has_arrays and is_brief(self.plain):
+        if lot.has_arrays and is_brief(self.plain) and formula_of(self.plain, lot.kind) is None:
             self._refuse(lot, WHOLE_ARRAYS)
         elif lot.result is None:
             self._refuse(lot, Refusal("numba", "it returns something that machine code does not give"))
@@ -353,7 +356,7 @@ class Life:
         lot.since_check = 0.0
         lot.tried, lot.tried_plain = lot.tried + trial.took, lot.tried_plain + took
         if not lot.trusted and lot.checked >= lot.checks_needed():
-            slow = lot.not_faster() or self._loses(lot, args, keywords)
+            slow = self._loses(lot, args, keywords)
             if slow is not None:
                 self._refuse(lot, Refusal(lot.gear, slow))
                 return result
@@ -363,9 +366,11 @@ class Life:
 
     def _loses(self, lot: Lot, args: Any, keywords: Any) -> str | None:
         """Of two brief calls, one of each does not tell which is faster: both run some more, which changes nothing."""
-        if lot.per_call > RACED or lot.has_arrays or lot.gear != "numba":
-            return None
         assert lot.call is not None
+        brief = lot.per_call < (RACED_FORMULA if lot.call.is_formula else 0.0 if lot.has_arrays else RACED)
+        slow = None if brief and lot.call.is_formula else lot.not_faster()
+        if slow is not None or not brief or lot.gear != "numba":
+            return slow
         fast = straight(self.plain, Fast(lot.kind, lot.call, self.plain))
         return lot.slower(*raced((fast, self.plain), args, keywords))
 
@@ -430,6 +435,10 @@ class Life:
         self._drop(lot)
         if lot.gear == "numba" and why.remedy != PASSING and self._is_for_xla(lot):
             lot.refusal, lot.gear = None, "jax"
+
+    def _is_numpys(self, lot: Lot) -> bool:
+        """Whether its few instructions on whole arrays are best left to NumPy."""
+        return lot.has_arrays and not self._is_for_xla(lot) and formula_of(self.plain, lot.kind) is None
 
     def _is_for_xla(self, lot: Lot) -> bool:
         """Whether XLA may be faster than NumPy; it is not loaded for that where nobody has."""

@@ -263,5 +263,7 @@ class Call:
     gear: str = "numba"
     exact: bool = True
     """Whether its results are the plain function's to the last bit."""
+    is_formula: bool = False
+    """Whether it computes with whole arrays, and does nothing else."""
     free: Callable[[], bool] | None = None
     """Whether a call may go to it now: not where something looks on that has to see the plain function's steps."""

@@ -11,6 +11,7 @@ from ..columns.inputs import Lanes
 from ..errors import GearRefused, Refusal
 from ..trace import Tree
 from .calls import Argument, Call, Result, gear_of
+from .formula import formula_of
 from .ran import NotCompiled, Prepared
 
 FRAMEWORKS = {"numba": "numba", "jax": "jax", "cuda": "numba"}
@@ -63,9 +64,12 @@ def prepare_call(
 
 
 def _machine_code_of(f: Any, arguments: Sequence[Argument], wanted: Result | None, free: bool) -> Call:
-    from .numba.call import compile_call
+    from .numba import call, fused
 
-    return compile_call(f, arguments, wanted, free)
+    formula = formula_of(f, arguments) if wanted is not None else None
+    if formula is not None and wanted is not None:
+        return fused.compile_call(f, arguments, wanted, formula)
+    return call.compile_call(f, arguments, wanted, free)
 
 
 def _graph_of(f: Any, arguments: Sequence[Argument]) -> Call:

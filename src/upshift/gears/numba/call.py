@@ -70,7 +70,7 @@ def _positional(f: Any) -> Any:
 
 
 def _compile(unit: Unit, build: Build, arguments: Sequence[Argument], wanted: Result | None, free: bool) -> Call:
-    _register()
+    register()
     bound = tuple(replace(capture, id=-i) for i, capture in enumerate(unit.extra.values(), start=1))
     captured = tuple(map(type_of_capture, bound))
     own = tuple(_type_of(argument, "C") for argument in arguments)
@@ -86,7 +86,7 @@ def _compile(unit: Unit, build: Build, arguments: Sequence[Argument], wanted: Re
         dispatcher.compile((*own, *captured))
         if not near_numpy:  # nothing to look at before and after
             return dispatcher.overloads[*own, *captured], (watch.result, watch.written, watch.allocates)
-        inner = _kept_apart(dispatcher.overloads[*own, *captured])
+        inner = kept_apart(dispatcher.overloads[*own, *captured])
         space = {"__name__": __name__, "inner": inner, "lent": lent, "packed": packed, "clear": clear, "check": check}
         exec(compile(_source(arguments, bound), "<upshift call>", "exec"), space)
         given = (*(_type_of(argument, "A") for argument in arguments), *captured)
@@ -238,7 +238,7 @@ def _lent_array(typing: Any, array: Any) -> Any:
     return array(array), generate
 
 
-def _kept_apart(made: Any) -> Any:
+def kept_apart(made: Any) -> Any:
     """A call that is not inlined: else its arithmetic might be moved past the look at the flags that it raises."""
 
     def check(typing: Any, *args: Any) -> Any:
@@ -329,7 +329,7 @@ def _by_c(builder: Any, name: str, mask: int) -> Any:
 lent, packed, clear, check = stand_in(_lent_array), stand_in(_packed), stand_in(_clear), stand_in(_check)
 
 
-def _register() -> None:
+def register() -> None:
     """Name C's functions for LLVM, in every process."""
     register_symbols()
     library = ctypes.CDLL(None)
