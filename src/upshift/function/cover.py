@@ -187,11 +187,11 @@ class _Writer:
         return [is_of]
 
     def _checks_of_foreign(self, name: str, kind: Foreign) -> list[str]:
-        checks = [f"{self.shared(type)}({name}) is {self.shared(kind.cls)}", f"{name}.ndim == {kind.ndim}"]
+        is_of = f"{self.shared(type)}({name}) is {self.shared(kind.cls)}"
         if kind.shape is None:
-            return [*checks, f"{name}.dtype is {self.shared(kind.dtype)}"]
+            return [is_of, f"{name}.ndim == {kind.ndim}", f"{name}.dtype is {self.shared(kind.dtype)}"]
         dtype = f"{name}.dtype == {self.shared(kind.dtype)}"
-        return [*checks, dtype, f"{name}.weak_type is {kind.weak}", f"{name}.shape == {kind.shape!r}"]
+        return [is_of, f"{name}.shape == {kind.shape!r}", dtype, f"{name}.weak_type is {kind.weak}"]
 
     def _checks_of_held(self, name: str, kind: Held, fast: Fast) -> list[str]:
         checks = [f"{self.shared(type)}({name}) is {self.shared(kind.cls)}"]

@@ -59,17 +59,17 @@ class _Program:
         return [result for result, at in zip(results, self.given, strict=True) if at is None]
 
     def run(self) -> Callable[..., Any]:
-        compiled, given, form = jax.jit(self._over), self.given, self.form
+        given, form = self.given, self.form
         arguments, width = self.arguments, len(self.arguments)
         simple = all(isinstance(argument, Foreign) for argument in arguments)
-        single = form == LEAF and given == [None]
+        if simple and form == LEAF and given == [None]:
+            program: Callable[..., Any] = jax.jit(lambda *inputs: self._over(*inputs)[0])
+            return program
+        compiled = jax.jit(self._over)
 
         def run(*values: Any) -> Any:
             inputs = values if simple else _inputs(arguments, values[:width])
-            made = compiled(*inputs)
-            if single:
-                return made[0]
-            rest = iter(made)
+            rest = iter(compiled(*inputs))
             return form.build(iter([next(rest) if at is None else inputs[at] for at in given]))
 
         return run
