@@ -503,7 +503,7 @@ HEIGHTS = np.linspace(0.0, 100.0, 3000)
 def test_a_gpu_is_tried_when_it_would_have_paid(asked):
     """Where there is none, a second kernel for this machine stands in for it."""
     want = np.array([climbing(x) for x in HEIGHTS])
-    for _ in range(200):
+    for _ in range(3000):
         assert np.array_equal(up.map(climbing, HEIGHTS), want)
         if "cuda" in asked:
             break

@@ -88,9 +88,9 @@ class _Buffers:
         self.ours: set[int] = set()
         """Made by this node, in memory of their own."""
         self.seen: set[int] = set()
-        """May be looked at through another column, which is a view of them."""
+        """May be looked at through another column, which is a view of them, or the same."""
         for step in node.steps:
-            if step.of_arrays and not isinstance(getattr(step.op, "run", None), np.ufunc):
+            if not isinstance(getattr(step.op, "run", None), np.ufunc):  # `float(x)` may give x itself
                 self.seen.update(ref for ref in step.refs if isinstance(ref, int))
 
     def overwritable(self, step: Step, op: Op | None, dead: tuple[int, ...]) -> int | None:

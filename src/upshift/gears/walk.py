@@ -28,7 +28,7 @@ STEP_SECONDS = 0.8e-6
 """What one step costs on few lanes, about."""
 NOISE = 1e-3
 """A result that may be off by this much of itself is no result, however loose the bound."""
-SUSPECTS = 8
+SUSPECTS = 32
 """Lanes of a chunk that are compared with the loop where an error bound is too loose to tell."""
 
 
@@ -295,7 +295,8 @@ class Chunk:
                 odd = too_inexact(result, NOISE)
                 if odd is not None and not is_few(odd):
                     raise TooBlurred
-                worst = np.argsort(np.abs(result.column))[:SUSPECTS]
+                size = np.abs(result.column) if odd is None else np.where(odd, np.inf, np.abs(result.column))
+                worst = np.argsort(size)[:SUSPECTS]
                 self.of.suspects += pick(band.lanes, worst).tolist()
             bad = either(bad, odd)
         if bad is None:

@@ -25,6 +25,8 @@ FEW = 16
 """Elements whose time is taken before anything is decided; twice, since the first run of anything is slow."""
 
 
+MOST_SUSPECTS = 64
+"""Lanes of a call that are compared with the loop where error bounds are too loose to tell."""
 MANY_VALUES = "it takes a path for every value, of which there are many"
 
 
@@ -74,7 +76,7 @@ def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched
                         run.drawn.put_back()
                     raise
                 tree.young = False
-            suspects = run.suspects[:64]
+            suspects = run.suspects[:: 1 + len(run.suspects) // MOST_SUSPECTS]
             if suspects and check(job.call, row, run.store.results(suspects), False, suspects):
                 raise TooBlurred
         except Untraceable as refusal:

@@ -216,6 +216,16 @@ def _look_back(step: Step, ids: list[int], decisive: set[int], sharp: set[int], 
         sharp.update(ids)
     elif step.out in decisive and not step.op.soft:
         (decisive if spread_of(step.fn) is not None else sharp).update(ids)
+        sharp.update(_widened(step))  # what is off by little among narrow floats is off by much among wide ones
+
+
+def _widened(step: Step) -> Iterator[int]:
+    """The arguments that are floats of fewer bits than the result."""
+    made = step.kind.dtype if step.kind is not None else np.dtype(object)
+    for ref, kind in zip(step.refs, step.kinds, strict=True):
+        narrow = kind is not None and kind.dtype.kind == "f" and kind.dtype.itemsize < made.itemsize
+        if narrow and made.kind in "fc" and isinstance(ref, int):
+            yield ref
 
 
 class Tree:
