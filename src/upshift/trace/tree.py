@@ -167,9 +167,10 @@ class Node:
         carried along. `sharp`: they must be the loop's very bits. `firm`: what decisions alone depend on.
         """
         needs = self.needed_after()
-        decisive = set[int]().union(*(child.decisive for child in self.children()))
-        sharp = set[int]().union(*(child.sharp for child in self.children()))
-        firm = set[int]().union(*(child.firm for child in self.children()))
+        made = [(child, {step.out for step in child.steps}) for child in self.children()]
+        decisive = set[int]().union(*(child.decisive - own for child, own in made))
+        sharp = set[int]().union(*(child.sharp - own for child, own in made))
+        firm = set[int]().union(*(child.firm - own for child, own in made))
         if isinstance(self.end, Guard):
             (decisive if self.end.mode == "truth" else sharp).add(self.end.ref)
             firm.add(self.end.ref)
