@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import upshift as up
+from upshift import api
+from upshift.plan import memory
 
 CALLS = 10_000
 SLACK = 256 * 1024  # bytes that interpreters and caches of fixed size may take
@@ -155,3 +157,17 @@ def test_errors_are_let_go(gear):
     del info
     gc.collect()
     assert watched() is None
+
+
+def test_functions_with_long_trees_are_forgotten_first(monkeypatch):
+    """All trees together are bounded, whatever the number of functions."""
+    monkeypatch.setattr(memory, "MOST_STEPS", 300)
+    monkeypatch.setattr(memory, "MEMORY", forgetful := memory.Memory())
+    monkeypatch.setattr(api, "MEMORY", forgetful)
+    space: dict = {}
+    for i in range(100):
+        exec(f"def f(x):\n    for k in range(10):\n        x = x * 0.5 + {i}\n    return x", space)
+        up.map(space["f"], np.linspace(0, 1, 50), gear="numpy")
+    kept = list(forgetful.known.values())
+    assert kept[-1].steps >= 20
+    assert sum(one.steps for one in kept) <= 300 + memory.SWEPT * kept[-1].steps

@@ -27,6 +27,10 @@ from .costs import ENTRY, MIXED_ENTRY, PER_BRANCH, SETUP, SETUP_OF_ARRAYS, Costs
 from .machine import Machines, Swift
 
 MOST_FUNCTIONS = 1024
+MOST_STEPS = 500_000
+"""Of all trees together, about: each takes about a kilobyte. Functions that came first are forgotten for it."""
+SWEPT = 16
+"""New functions after which the steps are counted."""
 MOST_TREES = 4
 MOST_SIGNATURES = 64
 """Kinds of elements (shapes, in a ragged batch) that a function's trees are kept for."""
@@ -124,6 +128,11 @@ class Known:
         variants.insert(0, tree)
         del variants[MOST_TREES:]
         return tree, {}
+
+    @property
+    def steps(self) -> int:
+        """Of all its trees; it may be asked while others grow them."""
+        return sum(tree.steps for variants in list(self.trees.values()) for tree in list(variants))
 
     @property
     def draws(self) -> bool:
@@ -273,6 +282,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.known: OrderedDict[Any, Known] = OrderedDict()
+        self.came = 0
         self.lock = threading.Lock()
 
     def recall(self, key: Any, anchors: tuple[Any, ...], columns: Sequence[Any] = ()) -> Known:
@@ -293,8 +303,12 @@ class Memory:
 
     def _keep(self, key: Any, known: Known) -> Known:
         self.known[key] = known
+        self.came += 1
         while len(self.known) > MOST_FUNCTIONS:
             self.known.popitem(last=False)
+        steps = sum(one.steps for one in self.known.values()) if self.came % SWEPT == 0 else 0
+        while steps > MOST_STEPS:
+            steps -= self.known.popitem(last=False)[1].steps
         return known
 
 

@@ -328,6 +328,7 @@ class Trace:
             blurs = op is not None and (op.close or not self.blurred.isdisjoint(r for r in refs if isinstance(r, int)))
             lanes = tuple([type(a) in LANES and not a._up_uniform for a in args])
             self.node.steps.append(Step(fn, refs, self.fresh, kind, op, kinds, user_line(), blurs, lanes))
+            self.tree.steps += 1
         else:
             steps = self.node.steps
             if self.at >= len(steps) or steps[self.at].fn is not fn or steps[self.at].refs != refs:
@@ -370,7 +371,6 @@ class Trace:
         for node in reversed(self.trail):
             self.tree.sharpened += node.settle()
         self.tree.paths += 1
-        self.tree.steps += self.at
 
     def _leaves(self, reason: str) -> Signal:
         return self._end(Leave(reason))

@@ -241,6 +241,7 @@ class Tree:
         self.inputs = 0
         self.paths = 0
         self.steps = 0
+        """In all nodes."""
         self.sharpened = 0
         self.young = True
         self.trusted = False
