@@ -598,3 +598,22 @@ def test_machine_code_that_refuses_every_time_ends_in_the_loop(monkeypatch):
     assert up.map(f, numbers) == [f(x) for x in numbers]
     assert up.map(f, numbers) == [f(x) for x in numbers]
     assert 0 < len(asked) < 10
+
+
+def dear(x):
+    total = 0.0
+    for i in range(30_000):
+        total += math.sin(i) * x if i % 3 else 0.5
+    return total
+
+
+def test_few_elements_of_a_dear_function_are_worth_machine_code():
+    """However few they are: the loop would take as long every time."""
+    xs = np.array([0.5, 1.5, 2.5])
+    want = [dear(x) for x in xs]
+    for _ in range(300):
+        assert up.map(dear, xs).tolist() == want
+        known = next(known for known in MEMORY.known.values() if dear.__code__ in known.anchors)
+        if known.swift is not None:
+            break
+    assert known.swift is not None

@@ -75,7 +75,7 @@ def map(
         n, known, key = _glance(f, xs)
         if known is None or known is ONCE:
             if 0 < n <= TINY:
-                return stack(run_plain(f, xs))
+                return _tiny(f, xs, n)
             if 0 < n <= SMALL:
                 return _first(f, xs, n, key if known is None else None)
         elif n <= known.quick:
@@ -186,7 +186,7 @@ def _glance(f: types.FunctionType, xs: tuple[Any, ...]) -> tuple[int, Known | No
 
 
 TINY = 16
-"""Up to so many elements are the loop's, whatever the function, and teach nothing."""
+"""Up to so many elements are the loop's, and teach nothing where they are done in no time."""
 SMALL = 2048
 """Up to so many, a new function that turns out to be quick is the loop's."""
 FIRST = 8
@@ -195,6 +195,19 @@ BRIEF = 128
 """Up to so many elements of a quick new function are not even remembered, only that there were some."""
 BRIEF_SECONDS = 15e-6
 """Such a function's first element takes less than this."""
+
+
+def _tiny(f: Any, xs: tuple[Any, ...], n: int) -> Any:
+    """Very few elements of a function of which nothing is known: the loop, and an eye on the clock."""
+    began = time.perf_counter()
+    results = run_plain(f, xs)
+    took = time.perf_counter() - began
+    if took > QUICK_SECONDS:
+        known = MEMORY.recall(*key_of(f, xs, {}), xs)
+        known.costs.add_loop(n, took)
+        known.small += took
+        known.set_quick()
+    return stack(results)
 
 
 def _first(f: Any, xs: tuple[Any, ...], n: int, key: Any) -> Any:
