@@ -21,7 +21,8 @@ from .contenders import BY_HAND, LOOP, UPSHIFT, Contender, Run, list_contenders
 SEED = 7
 RIVALS = (LOOP, UPSHIFT, BY_HAND)
 SETTLE = 0.03  # seconds of calls before the steady state is measured
-MANY = 1_000  # elements from which on a plan is given the time that it needs to compile
+MANY = 1_000  # elements from which on a plan is given the time that it needs to compile,
+DEAR = 1e-3  # or seconds of a call
 SAMPLE = 100e-6  # shorter calls are repeated within one sample, or the clock is what is measured
 
 
@@ -170,7 +171,8 @@ def call_often(ready: list[Entrant], columns: Columns, effort: Effort) -> None:
     for entrant in ready:
         calls: list[float] = []
         settle = SETTLE
-        if entrant.name == UPSHIFT and len(columns[0]) >= MANY:
+        size = len(columns[0])
+        if entrant.name == UPSHIFT and (size >= MANY or entrant.expect(size) > DEAR):
             settle = effort.settle
         while entrant.seen[1] < settle and sum(calls) < settle:
             calls.append(clock(entrant.run, columns))
