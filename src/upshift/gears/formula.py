@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dis
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,30 +120,6 @@ class _Symbol:
             raise TypeError("not a function of a formula")
         return self._made(_UFUNCS[ufunc], *args)
 
-    def __add__(self, other: Any) -> _Symbol:
-        return self._made("({} + {})", self, other)
-
-    def __radd__(self, other: Any) -> _Symbol:
-        return self._made("({} + {})", other, self)
-
-    def __sub__(self, other: Any) -> _Symbol:
-        return self._made("({} - {})", self, other)
-
-    def __rsub__(self, other: Any) -> _Symbol:
-        return self._made("({} - {})", other, self)
-
-    def __mul__(self, other: Any) -> _Symbol:
-        return self._made("({} * {})", self, other)
-
-    def __rmul__(self, other: Any) -> _Symbol:
-        return self._made("({} * {})", other, self)
-
-    def __truediv__(self, other: Any) -> _Symbol:
-        return self._made("({} / {})", self, other)
-
-    def __rtruediv__(self, other: Any) -> _Symbol:
-        return self._made("({} / {})", other, self)
-
     def __pow__(self, exponent: Any) -> _Symbol:
         """NumPy makes a product of an array's square, and of no other power."""
         if type(exponent) not in (int, float) or exponent != 2:
@@ -157,3 +133,15 @@ class _Symbol:
         raise TypeError("decides by a number, or shows it")
 
     __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _is_no_formula
+
+
+def _operator(sign: str, reflected: bool) -> Callable[[_Symbol, Any], _Symbol]:
+    def operate(self: _Symbol, other: Any) -> _Symbol:
+        return self._made(f"({{}} {sign} {{}})", *((other, self) if reflected else (self, other)))
+
+    return operate
+
+
+for _name, _sign in {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}.items():
+    setattr(_Symbol, f"__{_name}__", _operator(_sign, reflected=False))
+    setattr(_Symbol, f"__r{_name}__", _operator(_sign, reflected=True))
