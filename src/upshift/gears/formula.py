@@ -58,18 +58,18 @@ def formula_of(f: types.FunctionType, kind: Sequence[Argument]) -> Formula | Non
     reads = _reads(f)
     if reads is None:
         return None
-    book = _Book([])
-    symbols = [_Symbol(book, f"a{i}", isinstance(one, ArrayOf)) for i, one in enumerate(kind)]
+    lines: list[str] = []
+    symbols = [_Symbol(lines, f"a{i}", isinstance(one, ArrayOf)) for i, one in enumerate(kind)]
     try:
         made = f(*symbols)
     except Exception:  # not a formula
         return None
     results = made if type(made) is tuple else (made,)
     made_here = all(isinstance(one, _Symbol) and one.name.startswith("v") for one in results)
-    if not made_here or not LEAST <= len(book.lines) <= MOST:
+    if not made_here or not LEAST <= len(lines) <= MOST:
         return None
     names = tuple(one.name for one in results)
-    return Formula(tuple(book.lines), names, type(made) is tuple, reads) if len(set(names)) == len(names) else None
+    return Formula(tuple(lines), names, type(made) is tuple, reads) if len(set(names)) == len(names) else None
 
 
 def _reads(f: types.FunctionType) -> tuple[str, ...] | None:
@@ -85,21 +85,14 @@ def _reads(f: types.FunctionType) -> tuple[str, ...] | None:
     return found if all(f.__globals__.get(name) is np for name in found) else None
 
 
-@dataclass(slots=True)
-class _Book:
-    """The operations so far."""
-
-    lines: list[str]
-
-
 class _Symbol:
-    """An array's number, or a number that is given. What is not a formula raises."""
+    """An array's number, or a number that is given; `lines` are the operations so far. What is no formula raises."""
 
-    __slots__ = ("book", "is_array", "name")
+    __slots__ = ("is_array", "lines", "name")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, book: _Book, name: str, is_array: bool) -> None:
-        self.book, self.name, self.is_array = book, name, is_array
+    def __init__(self, lines: list[str], name: str, is_array: bool) -> None:
+        self.lines, self.name, self.is_array = lines, name, is_array
 
     def _made(self, text: str, *operands: Any) -> _Symbol:
         names = []
@@ -111,9 +104,9 @@ class _Symbol:
             raise TypeError("computed without arrays, which is Python's")
         if "inf" in "".join(names) or "nan" in "".join(names):
             raise TypeError("a constant that is not finite")
-        name = f"v{len(self.book.lines)}"
-        self.book.lines.append(f"{name} = {text.format(*names)}")
-        return _Symbol(self.book, name, True)
+        name = f"v{len(self.lines)}"
+        self.lines.append(f"{name} = {text.format(*names)}")
+        return _Symbol(self.lines, name, True)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **keywords: Any) -> _Symbol:
         if method != "__call__" or keywords or ufunc not in _UFUNCS:
