@@ -160,6 +160,13 @@ def curves(x):
     return np.sin(x) * 2.0 + 1.0
 
 
+def wastes(x):
+    """Machine code would not compute what nobody needs, and so would not warn."""
+    np.sqrt(x)
+    y = x - x  # noqa: F841
+    return x * 2.0 + 1.0
+
+
 LIST: list[Any] = []
 
 
@@ -176,7 +183,9 @@ def defaulted(x, a=2.0):
     return x * a + 1.0
 
 
-@pytest.mark.parametrize("f", [writes, gives_back, decides, reduces, cubes, curves, remembers, by_numbers, defaulted])
+@pytest.mark.parametrize(
+    "f", [writes, gives_back, decides, reduces, cubes, curves, remembers, by_numbers, defaulted, wastes]
+)
 def test_what_is_no_formula(eager: None, f: types.FunctionType) -> None:
     args = (np.linspace(0.1, 2, 60), *((2, 3) if f is by_numbers else ()))
     assert formula_of(f, tuple(map(argument_of, args))) is None
@@ -216,11 +225,14 @@ def test_made_up_formulas(eager: None, seed: int) -> None:
     for i in range(rng.randint(3, 9)):
         lines.append(f"    v{i} = {rng.choice(TERMS).format(a=rng.choice(names), b=rng.choice(names))}")
         names.append(f"v{i}")
-    lines.append(f"    return {names[-1]} * {rng.choice(names)}")
+    body = "\n".join(lines)
+    unused = [name for name in names if body.count(name) == 1]
+    lines.append(f"    return {' + '.join(unused)} * {rng.choice(names)} - x * y")
     space = {"np": np}
     exec(compile("\n".join(lines), f"<formula {seed}>", "exec"), space)
     f: Any = space["f"]
     decorated = up.function(f)
+    assert formula_of(f, (argument_of(RNG.normal(size=3)),) * 2 + (float,)) is not None, "\n".join(lines)
     for _ in range(5):
         args = RNG.normal(size=97), RNG.normal(size=97), rng.choice([2, 0.7, -3.0])
         with np.errstate(all="ignore"):

@@ -9,7 +9,9 @@ import gc
 import inspect
 import math
 import multiprocessing
+import os
 import pickle
+import subprocess
 import sys
 import traceback
 import weakref
@@ -756,3 +758,31 @@ def test_objects_that_are_not_what_they_were(eager: None) -> None:
         with pytest.raises(AttributeError):
             f(body)
     assert f.explain().gear == "numba"  # type: ignore[attr-defined]
+
+
+SUMS = """
+import sys
+sys.path.insert(0, {tests!r})
+import numpy as np, pytest
+import upshift as up
+from eagerly import compile_at_once
+
+compile_at_once(pytest.MonkeyPatch())
+x = np.linspace(0.0, 1.0, 50)
+for factor in {factors}:
+    space = {{}}
+    exec(f"def f(x):\\n    t = 0.0\\n    for v in x:\\n        t += v * {{factor}}\\n    return t", space)
+    g = up.function(space["f"])
+    assert all(g(x) == space["f"](x) for _ in range(8))
+    print(g.explain().kinds[0].gear)
+"""
+
+
+def test_code_of_another_process_that_has_the_same_name(tmp_path: Any) -> None:
+    """What another process left on the disk is called by its own name, and not what was compiled here."""
+    for factors in ([2.0], [7.0, 2.0], [3.0, 7.0, 2.0]):
+        code = SUMS.format(tests=os.path.dirname(__file__), factors=factors)
+        env = {**os.environ, "UPSHIFT_CACHE_DIR": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        assert done.stdout.split() == ["numba"] * len(factors)

@@ -1,12 +1,14 @@
 """A function of whole arrays in; the formula out that it computes for every number of them, or None.
 
 Found by calling the function on symbols, after a look at its code: nothing in it may do more than compute. Only what
-NumPy rounds in one way, whatever the array, is taken: sums, products, quotients, square roots.
+NumPy rounds in one way, whatever the array, is taken: sums, products, quotients, square roots. The sign of a NaN is
+nobody's promise.
 """
 
 from __future__ import annotations
 
 import dis
+import re
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -69,7 +71,13 @@ def formula_of(f: types.FunctionType, kind: Sequence[Argument]) -> Formula | Non
     if not made_here or not LEAST <= len(lines) <= MOST:
         return None
     names = tuple(one.name for one in results)
+    if any(f"v{i}" not in names and not any(_uses(line, i) for line in lines) for i in range(len(lines))):
+        return None  # what nobody needs is not computed, and would not warn
     return Formula(tuple(lines), names, type(made) is tuple, reads) if len(set(names)) == len(names) else None
+
+
+def _uses(line: str, i: int) -> bool:
+    return re.search(rf"= .*\bv{i}\b", line) is not None
 
 
 def _reads(f: types.FunctionType) -> tuple[str, ...] | None:

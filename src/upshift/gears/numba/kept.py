@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
+import os
 import pickle
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
@@ -26,6 +30,19 @@ MOST_FILES = 512
 _DAMAGED = (OSError, pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, KeyError, ImportError,
             IndexError, RuntimeError)  # fmt: skip
 """What reading a damaged file may raise."""
+
+
+def _count_elsewhere() -> None:
+    """Names in machine code end with a number, which Numba counts from 1 in every process.
+
+    Code from the disk could so have the name of other code that was made here, and calls would go to what came first.
+    """
+    FunctionIdentity._unique_ids = itertools.count(secrets.randbits(48))
+
+
+_count_elsewhere()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_elsewhere)
 
 
 def kept(text: str, make: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
