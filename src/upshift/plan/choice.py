@@ -13,11 +13,12 @@ import weakref
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..columns.kinds import Kind
 from ..emit.nests import nest_of
 from ..emit.select import select_of
 from ..emit.select_rows import MATHS, NoSelect
 from ..gears.frameworks import why_no_gpu
-from ..trace import Tree
+from ..trace import Leaf, Step, Tree
 from .calibration import calibration, is_warm
 from .costs import FIXED, Costs
 from .costs import GAIN as BATCH_GAIN
@@ -98,12 +99,27 @@ def _branchless_rate(tree: Tree) -> float:
 
 
 def _nest_rate(tree: Tree) -> float:
-    """In a nest of loops over the numbers of an array."""
+    """In a nest of loops over the numbers of an array: what a step makes of them costs little, a sum of them more."""
     nest_of(tree)
     steps = [step for node in tree.nodes() for step in node.steps if step.op is not None and step.kind is not None]
-    sizes = [(step, math.prod(step.kind.lane_shape)) for step in steps if step.kind is not None]
-    maths = sum(size for step, size in sizes if step.op is not None and step.op.name in MATHS)
-    return 2e-9 + 0.3e-9 * sum(size for _, size in sizes) + 1.2e-9 * maths
+    kinds = [kind for node in tree.nodes() if isinstance(node.end, Leaf) for kind in node.end.kinds]
+    return 2e-9 + 0.3e-9 * sum(map(_numbers, kinds)) + sum(map(_step_rate, steps))
+
+
+def _step_rate(step: Step) -> float:
+    """Seconds for one step of a nest. A part of an array, which is only looked at elsewhere, costs nothing."""
+    assert step.op is not None
+    name, made = step.op.name, _numbers(step.kind)
+    read = max(map(_numbers, step.kinds), default=1)
+    if name == "getitem":
+        return 0.0
+    if made < read:
+        return 0.5e-9 * read
+    return (1.2e-9 if name in MATHS else 0.5e-9 if name in DIVISIONS else 0.1e-9) * made
+
+
+def _numbers(kind: Kind | None) -> int:
+    return 1 if kind is None else math.prod(kind.lane_shape)
 
 
 _RATES: weakref.WeakKeyDictionary[Tree, tuple[int, float | None]] = weakref.WeakKeyDictionary()
