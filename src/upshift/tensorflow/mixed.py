@@ -77,14 +77,14 @@ class Operation:
         key = self.fn, repr(form), tuple(one.key for one in given)
         call = _READ.get(key)
         if call is None:
-            call = _READ[key] = _call_of(self.fn, form, given)
+            call = _READ[key] = _one_call(self.fn, form, given)
             while len(_READ) > MOST_READ:
                 _READ.popitem(last=False)
         return call.over([one.value for one in given if one.spec is not None])
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Operand:
     """An argument of a call: what it is known by, a spec where elements differ in it, and its value."""
 
     key: Any
@@ -94,7 +94,7 @@ class Given:
     """Whether it is a number of Python's, which takes the dtype of what it meets."""
 
 
-def _given(leaf: Any) -> Given:
+def _given(leaf: Any) -> Operand:
     value = leaf.value if isinstance(leaf, Element) else leaf
     if is_lane(value):
         true = value._up_value
@@ -103,16 +103,16 @@ def _given(leaf: Any) -> Given:
         if dtype is None:
             raise _refused(f"gives TensorFlow a {type(true).__name__} that elements differ in")
         spec = tf.TensorSpec(np.shape(true), dtype)
-        return Given((dtype.str, tuple(spec.shape), python), spec, value, python)
+        return Operand((dtype.str, tuple(spec.shape), python), spec, value, python)
     tensor = isinstance(leaf, Element | tf.Tensor)
     value = value.numpy() if isinstance(value, tf.Tensor) else value
     if isinstance(value, np.ndarray | np.generic):
-        return Given(
+        return Operand(
             (value.dtype.str, value.shape, value.tobytes(), tensor), None, _Constant(value) if tensor else value
         )
     if not isinstance(value, CONSTANTS):
         raise _refused(f"gives TensorFlow a {type(value).__name__}")
-    return Given((type(value), repr(value)), None, value)
+    return Operand((type(value), repr(value)), None, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def _refused(reason: str) -> Untraceable:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class OneCall:
     """A function of TensorFlow for arguments of some kinds, read."""
 
     read: Read
@@ -155,7 +155,7 @@ class Settled(WithRow):
     after the other, unless it is far from where NumPy and TensorFlow could differ (`sure`).
     """
 
-    def __init__(self, fn: Callable[..., Any], form: Any, given: Sequence[Given], i: int, sure: bool) -> None:
+    def __init__(self, fn: Callable[..., Any], form: Any, given: Sequence[Operand], i: int, sure: bool) -> None:
         self.fn, self.form, self.given, self.i = fn, form, given, i
         self.row = Row(self, _nearly, close=True)
         self.spread = _as_nearly if sure else None
@@ -182,14 +182,14 @@ def _known(value: Any) -> Any:
     return tf.constant(value.numbers) if isinstance(value, _Constant) else value
 
 
-def _tensor(given: Given, value: Any) -> Any:
+def _tensor(given: Operand, value: Any) -> Any:
     return value if given.python else tf.constant(value)
 
 
-_READ: OrderedDict[Any, Call] = OrderedDict()
+_READ: OrderedDict[Any, OneCall] = OrderedDict()
 
 
-def _call_of(fn: Callable[..., Any], form: Any, given: Sequence[Given]) -> Call:
+def _one_call(fn: Callable[..., Any], form: Any, given: Sequence[Operand]) -> OneCall:
     """The call's own graph, read; `Untraceable` where NumPy cannot do it, or it does more than compute."""
     specs = [one.spec for one in given if one.spec is not None]
 
@@ -218,10 +218,10 @@ def _call_of(fn: Callable[..., Any], form: Any, given: Sequence[Given]) -> Call:
         raise _refused(str(reason)) from None
     unsure = range(len(outs)) if traced.kinds & CLOSE else ()
     sure = traced.kinds & CLOSE <= SURE and all(out.shape.rank == 0 for out in outs)
-    return Call(found, structure, tuple(Settled(fn, form, given, i, sure) for i in unsure))
+    return OneCall(found, structure, tuple(Settled(fn, form, given, i, sure) for i in unsure))
 
 
-def _symbol(given: Given, tensor: Any) -> Any:
+def _symbol(given: Operand, tensor: Any) -> Any:
     return Number(tensor) if given.python else tensor
 
 
