@@ -75,7 +75,7 @@ def map(
         n, known, key = _glance(f, xs)
         if known is None or known is ONCE:
             if 0 < n <= TINY:
-                return _tiny(f, xs, n)
+                return _tiny(f, xs, n, key if known is None else None)
             if 0 < n <= SMALL:
                 return _first(f, xs, n, key if known is None else None)
         elif n <= known.quick:
@@ -187,6 +187,8 @@ def _glance(f: types.FunctionType, xs: tuple[Any, ...]) -> tuple[int, Known | No
 
 TINY = 16
 """Up to so many elements are the loop's, and teach nothing where they are done in no time."""
+DEAR_SECONDS = 200e-6
+"""Very few elements that take longer than this may be worth more than the loop."""
 SMALL = 2048
 """Up to so many, a new function that turns out to be quick is the loop's."""
 FIRST = 8
@@ -197,12 +199,17 @@ BRIEF_SECONDS = 15e-6
 """Such a function's first element takes less than this."""
 
 
-def _tiny(f: Any, xs: tuple[Any, ...], n: int) -> Any:
-    """Very few elements of a function of which nothing is known: the loop, and an eye on the clock."""
+def _tiny(f: Any, xs: tuple[Any, ...], n: int, key: Any) -> Any:
+    """Very few elements of a function of which nothing is known: the loop, and an eye on the clock.
+
+    One long call may have been disturbed, and is only noted. No key: there was one before.
+    """
     began = time.perf_counter()
     results = run_plain(f, xs)
     took = time.perf_counter() - began
-    if took > QUICK_SECONDS:
+    if took > DEAR_SECONDS and key is not None:
+        MEMORY.note(key)
+    elif took > DEAR_SECONDS:
         known = MEMORY.recall(*key_of(f, xs, {}), xs)
         known.costs.add_loop(n, took)
         known.small += took

@@ -42,6 +42,8 @@ LEAST = 0.25
 """Machine code is not considered where it saves less than this share of a call."""
 
 
+SMALL = 16
+"""Numbers of an array that are all in registers: sums of them cost no more than sums of numbers."""
 DIVISIONS = frozenset(("truediv", "divide", "true_divide", "floordiv", "floor_divide", "mod", "remainder", "sqrt"))
 """Steps that take a processor much longer than a sum."""
 
@@ -103,7 +105,7 @@ def _nest_rate(tree: Tree) -> float:
     nest_of(tree)
     steps = [step for node in tree.nodes() for step in node.steps if step.op is not None and step.kind is not None]
     kinds = [kind for node in tree.nodes() if isinstance(node.end, Leaf) for kind in node.end.kinds]
-    return 2e-9 + 0.3e-9 * sum(map(_numbers, kinds)) + sum(map(_step_rate, steps))
+    return 1e-9 + 0.3e-9 * sum(map(_numbers, kinds)) + sum(map(_step_rate, steps))
 
 
 def _step_rate(step: Step) -> float:
@@ -113,9 +115,9 @@ def _step_rate(step: Step) -> float:
     read = max(map(_numbers, step.kinds), default=1)
     if name == "getitem":
         return 0.0
-    if made < read:
+    if made < read > SMALL:
         return 0.5e-9 * read
-    return (1.2e-9 if name in MATHS else 0.5e-9 if name in DIVISIONS else 0.1e-9) * made
+    return (1.2e-9 if name in MATHS else 0.5e-9 if name in DIVISIONS else 0.1e-9) * max(made, min(read, SMALL))
 
 
 def _numbers(kind: Kind | None) -> int:
