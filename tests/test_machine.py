@@ -613,7 +613,7 @@ def test_few_elements_of_a_dear_function_are_worth_machine_code():
     want = [dear(x) for x in xs]
     for _ in range(300):
         assert up.map(dear, xs).tolist() == want
-        known = next(known for known in MEMORY.known.values() if dear.__code__ in known.anchors)
-        if known.swift is not None:
+        known = next((known for known in MEMORY.known.values() if dear.__code__ in known.anchors), None)
+        if known is not None and known.swift is not None:
             break
-    assert known.swift is not None
+    assert known is not None and known.swift is not None
