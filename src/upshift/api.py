@@ -75,7 +75,7 @@ def map(
         n, known, key = _glance(f, xs)
         if known is None or known is ONCE:
             if 0 < n <= TINY:
-                return _tiny(f, xs, n, key if known is None else None)
+                return _tiny(f, xs, n, key, known is ONCE)
             if 0 < n <= SMALL:
                 return _first(f, xs, n, key if known is None else None)
         elif n <= known.quick:
@@ -199,21 +199,24 @@ BRIEF_SECONDS = 15e-6
 """Such a function's first element takes less than this."""
 
 
-def _tiny(f: Any, xs: tuple[Any, ...], n: int, key: Any) -> Any:
+def _tiny(f: Any, xs: tuple[Any, ...], n: int, key: Any, noted: bool) -> Any:
     """Very few elements of a function of which nothing is known: the loop, and an eye on the clock.
 
-    One long call may have been disturbed, and is only noted. No key: there was one before.
+    One long call may have been disturbed, and is only noted; it is `noted` if there was one just before.
     """
     began = time.perf_counter()
     results = run_plain(f, xs)
     took = time.perf_counter() - began
-    if took > DEAR_SECONDS and key is not None:
-        MEMORY.note(key)
-    elif took > DEAR_SECONDS:
-        known = MEMORY.recall(*key_of(f, xs, {}), xs)
-        known.costs.add_loop(n, took)
-        known.small += took
-        known.set_quick()
+    if took > DEAR_SECONDS:
+        if noted:
+            known = MEMORY.recall(*key_of(f, xs, {}), xs)
+            known.costs.add_loop(n, took)
+            known.small += took
+            known.set_quick()
+        else:
+            MEMORY.note(key)
+    elif noted:
+        MEMORY.known.pop(key, None)
     return stack(results)
 
 
