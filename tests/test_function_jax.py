@@ -10,7 +10,7 @@ import pytest
 import upshift as up
 from eagerly import Row, compile_at_once, into, outcome
 from law import overheard
-from upshift.function import life
+from upshift.function import life, prospects
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -209,8 +209,8 @@ def test_settings_of_the_user_hold() -> None:
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """All arrays are taken to be large."""
-    monkeypatch.setattr(life, "XLA_FROM", -1.0)
-    monkeypatch.setattr(life, "FUSED", 0)
+    monkeypatch.setattr(prospects, "XLA_FROM", -1.0)
+    monkeypatch.setattr(prospects, "FUSED", 0)
     monkeypatch.setattr(life, "BRIEF", -1.0)
 
 

@@ -216,7 +216,7 @@ def _tiny(f: Any, xs: tuple[Any, ...], n: int, key: Any, noted: bool) -> Any:
         else:
             MEMORY.note(key)
     elif noted:
-        MEMORY.known.pop(key, None)
+        MEMORY.unnote(key)
     return stack(results)
 
 

@@ -25,7 +25,6 @@ from ..gears.calls import (
     leaves_of,
     result_of,
 )
-from ..gears.formula import formula_of
 from ..gears.frameworks import INSTALL, prepare_call
 from ..gears.signatures import names_of, values_of
 from ..plan.calibration import has_compiled
@@ -33,9 +32,10 @@ from ..plan.disk import NOTEBOOK
 from ..plan.fingerprint import fingerprint
 from .cover import Fast, shifting, straight, watching
 from .lots import HEAVY, OF_A_KERNEL, Lot, lot_of, note_of
-from .outlook import calls_itself, count_steps, is_brief, is_lazy, looks_worldly, why_plain
+from .outlook import calls_itself, is_brief, is_lazy, looks_worldly, why_plain
 from .pace import Pace
-from .trial import Trial, copies_of, raced
+from .prospects import WHOLE_ARRAYS, is_for_xla, is_numpys, why_not, why_slow
+from .trial import Trial, copies_of
 
 log = logging.getLogger("upshift")
 GLIMPSED = 10e-6
@@ -49,10 +49,6 @@ BRIEF = 0.5e-6
 """Seconds of a call of a brief function that machine code could not make much shorter."""
 OFTEN = 16
 """Calls that machine code may leave to the plain function within some looks."""
-XLA_FROM = 2e-3
-"""Seconds of a plain call with arrays from which on XLA may be faster than NumPy."""
-FUSED = 4
-"""Operators and calls from which on XLA has something to put together: one product is NumPy's own."""
 LONG = 1e-3
 """Seconds of a plain call from which on machine code lets other threads run."""
 CHECK = 20e-6
@@ -60,13 +56,8 @@ CHECK = 20e-6
 CHECKED_SHARE = 0.01
 """Of the time in machine code, what later comparisons with the plain function may cost."""
 
-RACED = 3e-6
-"""Seconds of a plain call up to which machine code has to win a race against it."""
-RACED_FORMULA = 100e-6
-"""The same for formulas of whole arrays."""
 DEEPEST = 4
 """Calls within calls after which a function is known to call itself."""
-WHOLE_ARRAYS = Refusal("numba", "it computes with whole arrays, which is NumPy's already")
 RECURSIVE = Refusal("numba", "it calls itself, which machine code cannot as deeply", remedy="write it as a loop")
 
 
@@ -256,7 +247,7 @@ class Life:
         """A function of few instructions, without loops, is not looked at any more."""
         lots = list(self.lots.values())
         small = all(lot.shortest < BRIEF for lot in lots)
-        numpys = all(lot.refusal is not None or self._is_numpys(lot) for lot in lots)
+        numpys = all(lot.refusal is not None or is_numpys(self.plain, lot, self.gears) for lot in lots)
         if self.settled is None and (small or numpys) and is_brief(self.plain):
             why = Refusal("numba", "its few instructions take less time than a call of machine code")
             if not small:
@@ -277,10 +268,9 @@ class Life:
         if lot.gear != "numba":  # a framework keeps nothing for other processes
             lot.noted = ""
             return
-        if lot.has_arrays and is_brief(self.plain) and formula_of(self.plain, lot.kind) is None:
-            self._refuse(lot, WHOLE_ARRAYS)
-        elif lot.result is None:
-            self._refuse(lot, Refusal("numba", "it returns something that machine code does not give"))
+        reason = why_not(self.plain, lot)
+        if reason is not None:
+            self._refuse(lot, reason)
         lot.noted = fingerprint(self.plain, "function", lot.name) or ""
         note = NOTEBOOK.read(lot.noted) if lot.noted else None
         if note is None or lot.refusal is not None or lot.gear != "numba":
@@ -356,23 +346,13 @@ class Life:
         lot.since_check = 0.0
         lot.tried, lot.tried_plain = lot.tried + trial.took, lot.tried_plain + took
         if not lot.trusted and lot.checked >= lot.checks_needed():
-            slow = self._loses(lot, args, keywords)
+            slow = why_slow(self.plain, lot, args, keywords)
             if slow is not None:
                 self._refuse(lot, Refusal(lot.gear, slow))
                 return result
             lot.trusted = True
             self._use(lot)
         return result
-
-    def _loses(self, lot: Lot, args: Any, keywords: Any) -> str | None:
-        """Of two brief calls, one of each does not tell which is faster: both run some more, which changes nothing."""
-        assert lot.call is not None
-        brief = lot.per_call < (RACED_FORMULA if lot.call.is_formula else 0.0 if lot.has_arrays else RACED)
-        slow = None if brief and lot.call.is_formula else lot.not_faster()
-        if slow is not None or not brief or lot.gear != "numba":
-            return slow
-        fast = straight(self.plain, Fast(lot.kind, lot.call, self.plain))
-        return lot.slower(*raced((fast, self.plain), args, keywords))
 
     def _differs(self, lot: Lot, how: str) -> None:
         log.warning("upshift: machine code of %s is not used: %s", self.plain.__qualname__, how)
@@ -433,17 +413,8 @@ class Life:
     def _refuse(self, lot: Lot, why: Refusal) -> None:
         lot.refusal, lot.call, lot.trusted = why, None, False
         self._drop(lot)
-        if lot.gear == "numba" and why.remedy != PASSING and self._is_for_xla(lot):
+        if lot.gear == "numba" and why.remedy != PASSING and is_for_xla(self.plain, lot, self.gears):
             lot.refusal, lot.gear = None, "jax"
-
-    def _is_numpys(self, lot: Lot) -> bool:
-        """Whether its few instructions on whole arrays are best left to NumPy."""
-        return lot.has_arrays and not self._is_for_xla(lot) and formula_of(self.plain, lot.kind) is None
-
-    def _is_for_xla(self, lot: Lot) -> bool:
-        """Whether XLA may be faster than NumPy; it is not loaded for that where nobody has."""
-        allowed = "jax" in self.gears and "jax" in sys.modules
-        return allowed and lot.has_arrays and lot.shortest > XLA_FROM and count_steps(self.plain) >= FUSED
 
     def _note(self, lot: Lot) -> None:
         if lot.noted:

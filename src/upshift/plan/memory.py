@@ -301,6 +301,12 @@ class Memory:
             if key not in self.known:  # another thread may know more by now
                 self._keep(key, ONCE)
 
+    def unnote(self, key: Any) -> None:
+        """What was noted of it was a mistake."""
+        with self.lock:
+            if self.known.get(key) is ONCE:
+                del self.known[key]
+
     def _keep(self, key: Any, known: Known) -> Known:
         self.known[key] = known
         self.came += 1
