@@ -82,6 +82,11 @@ def map(
             if n:
                 return _quick(f, xs, known)
         elif not settings().disable:
+            shortcut = known.shortcuts.get(n.bit_length())
+            if shortcut is not None:
+                result = shortcut(f, *xs)
+                if result is not MISS:
+                    return result
             result = known.at_express(f, xs, n)
             if result is not MISS:
                 return result

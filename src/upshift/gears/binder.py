@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.kinds import kind_of
+from ..columns.kinds import Kind, kind_of, kind_of_type
 from ..trace.paths import Capture, Roots, frozen, holds, is_fixed
 
 MISS = object()
@@ -35,6 +35,21 @@ Binder = Callable[..., Any]
 def binder_of(captures: Iterable[Capture]) -> Binder:
     """`bind(f, shared)`: the captured inputs in order, or MISS where one of these is no longer what it was."""
     writer = Writer()
+    inputs = bound_in(writer, captures)
+    body = writer.lines or ["pass"]
+    source = "\n        ".join(
+        ["def bind(f, shared={}):\n    try:", *body, f"return ({', '.join(inputs)}{',' if inputs else ''})"]
+    )
+    source += "\n    except (LookupError, AttributeError, TypeError, ValueError):\n        return MISS"
+    space = {**writer.space, "MISS": MISS}
+    exec(compile(source, "<upshift binder>", "exec"), space)
+    bind: Binder = space["bind"]
+    return bind
+
+
+def bound_in(writer: Writer, captures: Iterable[Capture]) -> list[str]:
+    """Lines that read what `f` and `shared` hold now, and return MISS where it will not do; the names of the inputs."""
+    writer.space["BUILTINS"] = vars(builtins)
     inputs = []
     for capture in captures:
         if len(capture.path) == 1 and capture.mode == "code":
@@ -43,9 +58,7 @@ def binder_of(captures: Iterable[Capture]) -> Binder:
         if capture.mode == "input" and not isinstance(capture.expected, tuple):
             inputs.append(f"c{-capture.id}")
             writer.lines.append(f"c{-capture.id} = {value}")
-            writer.lines.append(
-                f"if {writer.name(kind_of)}(c{-capture.id}) is not {writer.name(capture.expected)}: return MISS"
-            )
+            writer.lines.append(f"if {_is_another(writer, f'c{-capture.id}', capture.expected)}: return MISS")
             if capture.expected.name == "int":
                 writer.lines.append(f"if not -2**63 <= c{-capture.id} < 2**63: return MISS")
         elif capture.mode in ("input", "array"):
@@ -75,15 +88,14 @@ def binder_of(captures: Iterable[Capture]) -> Binder:
                 f"same, c{-capture.id} = {writer.name(holds)}({known}, {writer.name(Roots)}(f, shared))"
             )
             writer.lines.append("if not same: return MISS")
-    body = writer.lines or ["pass"]
-    source = "\n        ".join(
-        ["def bind(f, shared={}):\n    try:", *body, f"return ({', '.join(inputs)}{',' if inputs else ''})"]
-    )
-    source += "\n    except (LookupError, AttributeError, TypeError, ValueError):\n        return MISS"
-    space = {**writer.space, "MISS": MISS, "BUILTINS": vars(builtins)}
-    exec(compile(source, "<upshift binder>", "exec"), space)
-    bind: Binder = space["bind"]
-    return bind
+    return inputs
+
+
+def _is_another(writer: Writer, name: str, kind: Kind) -> str:
+    """Whether a number is of another kind, which its class nearly always tells."""
+    cls = type(kind.dtype.type().item()) if kind.python else kind.dtype.type
+    asked = f"{writer.name(kind_of)}({name}) is not {writer.name(kind)}"
+    return f"type({name}) is not {writer.name(cls)} and {asked}" if kind_of_type(cls) is kind else asked
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from ..columns.forms import Form
 from ..columns.kinds import Column, Kind
 from ..columns.outputs import Numbers, Placed, Stored, piece_of
 from ..errors import Refusal
+from .direct import Direct
 
 
 @dataclass(slots=True)
@@ -74,6 +75,9 @@ class Prepared(Protocol):
     @property
     def form(self) -> Form:
         """Of its results."""
+
+    def direct(self) -> Direct | None:
+        """One call for all lanes, without a thought; None where it takes more."""
 
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         """All lanes; None where it no longer stands on what the function captured."""

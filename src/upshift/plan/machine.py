@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..columns.kinds import Kind, kind_of
 from ..config import settings
 from ..errors import Refusal
 from ..gears.binder import MISS
+from ..gears.direct import written
 from ..gears.express import is_array_form
 from ..gears.frameworks import prepare
 from ..gears.job import Job
@@ -212,22 +214,40 @@ class Swift:
         """Bytes of an element and its result."""
         self.made: tuple[Kind, ...] = machine.kinds or ()
         self.misses = self.calls = self.timed = 0
+        direct = machine.prepared.direct()
+        self.turns: Iterator[bool] = itertools.cycle((*[False] * (SPOT_CHECK - 1), True))
+        self.short = None if direct is None else written(direct, self)
+        """`short(f, *columns)`: the same for brief calls, where it can be had."""
 
     def fits(self, columns: tuple[Any, ...]) -> bool:
         return [column.shape[1:] for column in columns] == self.shapes
 
     def over(self, f: Any, columns: tuple[Any, ...], given: tuple[Any, ...] | None = None) -> Any:
         """The result for these arrays, or MISS. `given`: what they were made of, whose elements are the function's."""
+        if self.short is not None and (given is None or given is columns):
+            result = self.short(f, *columns)
+            if result is not MISS:
+                return result
+        self.calls += 1
+        return self._at_length(f, columns, given or columns, self.calls % SPOT_CHECK == 0)
+
+    def checked(self, f: Any, columns: tuple[Any, ...]) -> Any:
+        return self._at_length(f, columns, columns, True)
+
+    def _at_length(self, f: Any, columns: tuple[Any, ...], given: tuple[Any, ...], check: bool) -> Any:
         n = len(columns[0])
         ran = self.prepared.over(f, {}, columns, n, settings().num_threads)
-        if ran is None or (len(ran.left) and not self._fill_in(f, given or columns, ran)):
+        if ran is None or (len(ran.left) and not self._fill_in(f, given, ran)):
             self.misses += ran is None
             return MISS
-        self.calls += 1
-        if self.calls % SPOT_CHECK == 0 and not self._is_right(f, given or columns, ran):
+        if check and not self._is_right(f, given, ran):
             return MISS
-        outs = ran.outs
-        return outs[0] if ran.form.cls is None else ran.form.build(iter(outs))
+        return _built(ran)
+
+    def left_over(self, f: Any, columns: tuple[Any, ...], outs: tuple[Any, ...], left: Any) -> Any:
+        """The result of a brief call that has left some lanes."""
+        ran = Ran(self.prepared.form, outs, left.nonzero()[0], len(left))
+        return _built(ran) if self._fill_in(f, columns, ran) else MISS
 
     def _fill_in(self, f: Any, given: tuple[Any, ...], ran: Ran) -> bool:
         """The plain function's results for the lanes that were left, where these are few and like the others."""
@@ -254,6 +274,10 @@ class Swift:
             self.machines.drop(self.machine, found)
             self.misses = 1 << 30
         return not isinstance(found, str)
+
+
+def _built(ran: Ran) -> Any:
+    return ran.outs[0] if ran.form.cls is None else ran.form.build(iter(ran.outs))
 
 
 def swift_of(machines: Machines, job: Job) -> Swift | None:

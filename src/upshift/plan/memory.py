@@ -18,6 +18,7 @@ from ..columns.boxes import numbers_in
 from ..columns.inputs import Lanes
 from ..errors import Refusal
 from ..gears.binder import MISS
+from ..gears.direct import MOST_MISSES
 from ..gears.express import Express, express_of
 from ..gears.program import Care
 from ..trace import Tree, bind
@@ -85,6 +86,8 @@ class Known:
     """Elements by machine code after which a GPU would have paid; below zero, it is tried."""
     better: dict[int, Any] = field(default_factory=dict)
     """By size: the shortest way."""
+    shortcuts: dict[int, Any] = field(default_factory=dict)
+    """By size: the shortest way of all, for arrays, where nothing is left to find out: `shortcut(f, *columns)`."""
     regret: float = 0.0
     """Seconds that lower gears have cost more than machine code would have."""
     noted: str | None = None
@@ -170,7 +173,7 @@ class Known:
     def at_express(self, f: Any, columns: tuple[Any, ...], n: int) -> Any:
         """The result for n elements at express speed, or MISS."""
         express: Any = self.better.get(n.bit_length())
-        if express is None or express.misses > 3:
+        if express is None or express.misses > MOST_MISSES:
             express = self._express_for(n)
             if express is None:
                 return MISS
@@ -194,6 +197,8 @@ class Known:
         if express.timed >= TIMED:
             if express is self.express:
                 self.review.count(n)
+            elif given is columns and express.short is not None and self.until_gpu == INFINITE:
+                self.shortcuts[n.bit_length()] = express.short
             return result
         if result is not MISS:
             self._timed(express, n, time.perf_counter() - began)
@@ -206,13 +211,18 @@ class Known:
             self.regret += seconds
         if express.timed % 1.0:
             return
-        self.better.clear()
+        self.forget_ways()
         self.set_quick()
         if express is self.express:
             self.take_stock()
             self.review = review_after(self)
         elif express.timed == TIMED and self.swift is not None and express is self.swift and self.on_gpu is None:
             self.until_gpu = gpu_after(self, self.swift.width)
+
+    def forget_ways(self) -> None:
+        """Something was learnt about them: which one is the shortest is asked again."""
+        self.better.clear()
+        self.shortcuts.clear()
 
     def _line_of(self, express: Any) -> Line:
         if express is self.express:
@@ -221,9 +231,9 @@ class Known:
 
     def _express_for(self, n: int) -> Any:
         """The shortest way for so many elements: a batch by NumPy, machine code, or a GPU."""
-        self.express = self.express if self.express is not None and self.express.misses <= 3 else None
-        self.swift = self.swift if self.swift is not None and self.swift.misses <= 3 else None
-        self.on_gpu = self.on_gpu if self.on_gpu is not None and self.on_gpu.misses <= 3 else None
+        self.express = self.express if self.express is not None and self.express.misses <= MOST_MISSES else None
+        self.swift = self.swift if self.swift is not None and self.swift.misses <= MOST_MISSES else None
+        self.on_gpu = self.on_gpu if self.on_gpu is not None and self.on_gpu.misses <= MOST_MISSES else None
         ways = [way for way in (self.on_gpu, self.swift, self.express) if way is not None]
         if not ways:
             return None
@@ -252,7 +262,7 @@ class Known:
         else:
             self.swift.timed = 0
             self.costs.machine = Line()
-            self.better.clear()
+            self.forget_ways()
             after = max(4 * self.review.after, UNSURE)
             self.review = Review(after, self.review.per_call, self.review.per_element)
         return self.at_express(f, columns, n)

@@ -50,6 +50,9 @@ class CudaTree:
         found: Any = self.bind(f, shared) if self.tree.paths == self.paths else MISS
         return None if found is MISS else shared_values(self.select, dict(zip(self.inputs, found, strict=True)))
 
+    def direct(self) -> None:
+        return None
+
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         captured = self.captured(f, shared)
         if captured is None:

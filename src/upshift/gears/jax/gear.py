@@ -175,6 +175,9 @@ class Compiled:
     def form(self) -> Form:
         return self.program.outline.form
 
+    def direct(self) -> None:
+        return None
+
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         """All lanes; None where it no longer stands on what the function captured, or how its elements lie."""
         given = self.shared(f, shared, columns)

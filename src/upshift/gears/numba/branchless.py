@@ -17,6 +17,7 @@ from ...emit.select import Select, select_of
 from ...emit.select_rows import NUMBERS, NoSelect
 from ...trace import Const, Step, Tree
 from ..binder import MISS, Binder, binder_of
+from ..direct import Direct
 from ..express import made_as
 from ..ran import NotCompiled, Ran
 from . import vector
@@ -48,6 +49,14 @@ class Branchless:
     @property
     def kinds(self) -> Sequence[Kind]:
         return self.tree.kinds
+
+    def direct(self) -> Direct | None:
+        if self.select.uniform_steps:
+            return None
+        taken = [self.inputs.index(-int(name[1:])) for name in self.select.uniform]
+        outs: list[tuple[Any, tuple[int, ...]]] = [(dtype, ()) for dtype in self.select.dtypes]
+        captures = list(self.tree.captures.values())
+        return Direct(self, "run", captures, taken, self.kinds, outs, self.form, "empty", tree=self.tree)
 
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         captured: Any = self.bind(f, shared) if self.tree.paths == self.paths else MISS

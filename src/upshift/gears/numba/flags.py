@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..direct import Flags
+
 _X86 = {"invalid": 1, "divide": 4, "over": 8, "under": 16}
 _ARM = {"invalid": 1, "divide": 2, "over": 4, "under": 8}
 _INEXACT = 16 if platform.machine() in ("aarch64", "arm64") else 32
@@ -51,6 +53,13 @@ def warns() -> bool:
     """Whether a flag was raised since that NumPy minds now."""
     raised = _library()[1](31 & ~_INEXACT)  # type: ignore[index]
     return bool(raised) and bool(raised & watched())
+
+
+def at_hand() -> Flags:
+    """All of this, for a call that has no time to look for it."""
+    found = _library()
+    assert found is not None
+    return Flags(found[0], found[1], all_of_them(), warns)
 
 
 def all_of_them() -> int:

@@ -14,6 +14,7 @@ from ...columns.inputs import Lanes, Stacked
 from ...columns.kinds import Column, Kind
 from ..binder import MISS, Binder, binder_of
 from ..chunks import THREADS_PAY_SECONDS, chunks_of, side_by_side
+from ..direct import Direct
 from ..ran import NotCompiled, Ran
 from . import flags
 from .kernel import Kernel, Shapes, compile_kernel
@@ -89,9 +90,22 @@ class CompiledFunction:
     def form(self) -> Form:
         return self.kernel.form
 
+    def direct(self) -> Direct:
+        kernel = self.kernel
+        captures = [*kernel.unit.built_in, *kernel.bound]
+        outs = [(kind.dtype, kind.lane_shape) for kind in kernel.kinds]
+        watched = flags.at_hand() if kernel.near_numpy else None
+        strided = not kernel.packed
+        return Direct(
+            self, "kernel.run", captures, None, self.kinds, outs, kernel.form, "zeros", watched, strided=strided
+        )
+
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         captured = self.bind(f, shared)
         if captured is MISS:
+            return None
+        columns = [as_column(column, kind) for column, kind in zip(columns, self.kinds, strict=True)]
+        if self.kernel.packed and not all(a.flags.c_contiguous for a in (*columns, *captured) if type(a) is np.ndarray):
             return None
         ran = self._run(captured, columns, n, threads)
         if self.kernel.relaxed and len(ran.left) > MANY * n:
@@ -101,7 +115,6 @@ class CompiledFunction:
 
     def _run(self, captured: Sequence[Any], columns: Sequence[Any], n: int, threads: int) -> Ran:
         kernel = self.kernel
-        columns = [as_column(column, kind) for column, kind in zip(columns, self.kinds, strict=True)]
         outs = [np.empty((n, *kind.lane_shape), kind.dtype) for kind in kernel.kinds]
         left = np.zeros(n, bool)
         if n <= self.stretches.alone:
@@ -147,7 +160,9 @@ def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, shapes: Shapes) -> Com
     """Compile a function for lanes of this kind, or say why not. `shapes`: of results, as the plain function's are."""
     if any(child.cls is not None for child in lanes.form.children):
         raise NotCompiled("numba", "its elements are records, not numbers or arrays")
-    given, writes = (f, lanes.kinds, shared, shapes), False
+    arrays = [column for column, kind in zip(lanes.columns, lanes.kinds, strict=True) if kind.shape is not None]
+    packed = all((c[0:2] if isinstance(c, Stacked) else c).flags.c_contiguous for c in arrays)
+    given, writes = (f, lanes.kinds, shared, shapes, packed), False
     try:
         kernel = compile_kernel(*given)
     except NotCompiled as reason:

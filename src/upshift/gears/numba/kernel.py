@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 
 from ...columns.forms import LEAF, Form
 from ...columns.kinds import Kind, array_kind, kind_of, kind_of_dtype
-from ...trace.paths import Capture, Path
+from ...trace.paths import Capture, Path, Roots
 from ..ran import NotCompiled
 from .beside import Watch
 from .blocks import Refused
@@ -53,23 +53,26 @@ class Kernel:
     """Whether NumPy's numbers are in play, which warn where Python's do not."""
     relaxed: bool
     """Whether lanes are left whose ints are not small."""
+    packed: bool
+    """Whether all arrays that it is given lie without gaps."""
 
 
-def type_of(kind: Kind, readonly: bool = True, narrow: bool = False) -> Any:
+def type_of(kind: Kind, readonly: bool = True, narrow: bool = False, layout: str = "A") -> Any:
     """The type of an element, or of a captured value."""
     if kind.dtype not in WIDE and not (narrow and kind.dtype in NARROW):
         raise NotCompiled("numba", f"its elements are of {kind.name}, which Numba promotes by rules of its own")
     number = from_dtype(kind.dtype)
-    return number if kind.shape is None else types.Array(number, len(kind.shape), "A", readonly=readonly)
+    return number if kind.shape is None else types.Array(number, len(kind.shape), layout, readonly=readonly)
 
 
 def compile_kernel(
-    f: Any, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Shapes, writes: bool = False,
+    f: Any, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Shapes, packed: bool, writes: bool = False,
     relaxed: bool = True,
 ) -> Kernel:  # fmt: skip
     """The kernel of a function, or `NotCompiled` with the reason.
 
-    `shapes`: of results, where they are arrays. `writes`: the function writes into its element, and is given a copy.
+    `shapes`: of results, where they are arrays. `packed`: elements that are arrays lie without gaps. `writes`: the
+    function writes into its element, and is given a copy.
     `relaxed`: ints in loops may go unchecked where those that a turn begins with are small; else the lane is left.
     """
     unit = unit_of(f)
@@ -78,7 +81,7 @@ def compile_kernel(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", errors.NumbaWarning)
-            return _compile(unit, build, kinds, shared, shapes, writes)
+            return _compile(unit, build, kinds, shared, shapes, packed, writes)
     except NotCompiled:
         raise
     except Exception as error:  # Numba's own, of many classes: every one is a reason to stay plain
@@ -89,15 +92,16 @@ def compile_kernel(
 
 
 def _compile(
-    unit: Unit, build: Build, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Shapes, writes: bool
+    unit: Unit, build: Build, kinds: Sequence[Kind], shared: dict[str, Any], shapes: Shapes, packed: bool, writes: bool
 ) -> Kernel:
     register_symbols()
     found = (*defaults_of(unit, len(kinds), shared), *unit.extra.values())
     bound = tuple(replace(capture, id=-i) for i, capture in enumerate(found, start=1))
-    arguments = (
-        *(type_of(kind, not writes, narrow=True) for kind in kinds),
-        *(type_of_capture(capture, narrow=True) for capture in bound),
-    )
+    roots = Roots(unit.f, shared)
+    packed = packed and all(roots.read(taken.path).flags.c_contiguous for taken in bound if taken.mode == "array")
+    layout = "C" if packed else "A"
+    captured = [type_of_capture(capture, narrow=True, layout=layout) for capture in bound]
+    arguments = (*(type_of(kind, not writes, narrow=True, layout=layout) for kind in kinds), *captured)
     classes = [kind.python for kind in kinds] + [c.mode != "array" and c.expected.python for c in bound]
     given = [sort_of_argument(t, python) for t, python in zip(arguments, classes, strict=True)]
 
@@ -107,7 +111,7 @@ def _compile(
         outs = kinds_of(results)
         space = {"__name__": __name__, "attempt": _attempt(made)}
         exec(compile(_source(kinds, form, outs, len(bound), writes), "<upshift kernel>", "exec"), space)
-        signature = _signature(kinds, outs, bound)
+        signature = _signature(kinds, outs, captured, layout)
         kernel = njit([signature], nogil=True, error_model="numpy", no_cfunc_wrapper=True)(space["kernel"])
         axes = [(k.dtype.str, None if k.shape is None else len(k.shape)) for k in outs]
         besides = form, axes, build.mixed, bool(RELAXED.get())
@@ -118,7 +122,7 @@ def _compile(
     text = f"{own}\n{arguments}\n{beside}\n{[capture.path for capture in bound]}\n{writes}"
     run, (form, axes, mixed, relaxed) = kept(f"{text}\n{RELAXED.get() is not None}", make)
     made = _shaped(axes, shapes, unit)
-    return Kernel(unit, bound, run, form, made, mixed, is_near_numpy(kinds, bound, unit), relaxed)
+    return Kernel(unit, bound, run, form, made, mixed, is_near_numpy(kinds, bound, unit), relaxed, packed)
 
 
 NAMES_NARROW = re.compile(
@@ -190,7 +194,9 @@ def _attempt(made: Any) -> Any:
                     cgutils.unpack_tuple(builder, values[0]), args.types, made.signature.args, strict=True
                 )
             ]
-            status, value = context.call_internal_no_propagate(builder, made.fndesc, made.signature, given)
+            fn = context.declare_function(builder.module, made.fndesc)
+            types_of = made.signature.return_type, made.signature.args
+            status, value = context.call_conv.call_function(builder, fn, *types_of, given, ("alwaysinline",))
             value = builder.select(status.is_ok, value, cgutils.get_null_value(value.type))
             return context.make_tuple(builder, returned, (status.is_ok, value))
 
@@ -240,23 +246,21 @@ def _leaves(form: Form, text: str) -> Any:
         yield from _leaves(child, f"{text}[{i}]")
 
 
-def _signature(kinds: Sequence[Kind], outs: list[Kind], bound: Sequence[Capture]) -> Any:
-    def column(kind: Kind, readonly: bool) -> Any:
-        layout = "C" if kind.shape is None else "A"
-        return types.Array(from_dtype(kind.dtype), 1 + len(kind.shape or ()), layout, readonly=readonly)
+def _signature(kinds: Sequence[Kind], outs: list[Kind], captured: Sequence[Any], layout: str) -> Any:
+    def column(kind: Kind, layout: str, readonly: bool) -> Any:
+        return types.Array(from_dtype(kind.dtype), 1 + len(kind.lane_shape), layout, readonly=readonly)
 
-    columns = [column(kind, True) for kind in kinds]
-    results = [column(kind, False) for kind in outs]
+    columns = [column(kind, "C" if kind.shape is None else layout, True) for kind in kinds]
+    results = [column(kind, "C", False) for kind in outs]
     left = types.Array(types.boolean, 1, "C")
-    captured = [type_of_capture(capture, narrow=True) for capture in bound]
     return types.int64(left, *columns, *results, *captured)
 
 
-def type_of_capture(taken: Capture, narrow: bool = False) -> Any:
+def type_of_capture(taken: Capture, narrow: bool = False, layout: str = "A") -> Any:
     if taken.mode != "array":
         return type_of(taken.expected, narrow=narrow)
     dtype, ndim = taken.expected
-    return types.Array(type_of(_kind_of(dtype, None), narrow=narrow), ndim, "A", readonly=True)
+    return types.Array(type_of(_kind_of(dtype, None), narrow=narrow), ndim, layout, readonly=True)
 
 
 def defaults_of(unit: Unit, columns: int, shared: dict[str, Any]) -> list[Capture]:

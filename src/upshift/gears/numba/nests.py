@@ -18,6 +18,7 @@ from ...emit.nests import nest_of
 from ...emit.select_rows import FLOATS_AND_BOOL, NoSelect
 from ...trace import Tree
 from ..binder import MISS, Binder, binder_of
+from ..direct import Direct
 from ..ran import NotCompiled, Ran
 from . import flags
 from .floats import register_symbols
@@ -46,6 +47,13 @@ class CompiledNest:
     @property
     def kinds(self) -> Sequence[Kind]:
         return self.tree.kinds
+
+    def direct(self) -> Direct:
+        captures = list(self.tree.captures.values())
+        outs = [(kind.dtype, kind.lane_shape) for kind in self.nest.kinds]
+        return Direct(
+            self, "run", captures, self.shared, self.kinds, outs, self.form, flags=flags.at_hand(), tree=self.tree
+        )
 
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         captured: Any = self.bind(f, shared) if self.tree.paths == self.paths else MISS

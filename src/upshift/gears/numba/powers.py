@@ -52,16 +52,15 @@ def _product(builder: Any, x: Any, exponent: Any) -> tuple[Any, Any]:
 def _is_sure(builder: Any, product: Any, rest: Any) -> Any:
     """Whether C's pow gives this very float, where `rest` is what the power itself is more than it.
 
-    Where the result is within 2**-144 and 2**144, pow is off by less than 0.516 of the distance between floats. So
-    where the product is off by less than 0.484 of it, pow can only round to the same float. The distance is that of
-    floats just below the product, which at powers of two is half of that above.
+    Where the result is within 2**-48 and 2**48, pow is off by less than 0.513 of the distance between floats: before
+    it rounds, by less than 0.013. So where the product is off by less than 0.487 of that distance, pow can only round
+    to the same float; and it is, where somewhat more than the rest, added to the product, is still rounded off.
     """
+    more = builder.fmul(rest, ir.Constant(F64, 0.5 / 0.487))
+    near = builder.fcmp_ordered("==", builder.fadd(product, more), product)
     fabs = builder.module.declare_intrinsic("llvm.fabs", [F64])
     bits = builder.bitcast(builder.call(fabs, [product]), I64)
-    below = builder.and_(builder.sub(bits, ir.Constant(I64, 1)), ir.Constant(I64, 0x7FF << 52))
-    most = builder.fmul(builder.bitcast(below, F64), ir.Constant(F64, 0.484 * 2.0**-52))
-    near = builder.fcmp_ordered("<", builder.call(fabs, [rest]), most)
-    low, high = (1023 - 144) << 52, (1023 + 144) << 52
+    low, high = (1023 - 48) << 52, (1023 + 48) << 52
     above = builder.sub(bits, ir.Constant(I64, low))
     return builder.and_(near, builder.icmp_unsigned("<", above, ir.Constant(I64, high - low)))
 
