@@ -512,7 +512,7 @@ def test_a_gpu_is_tried_when_it_would_have_paid(asked):
     assert known.on_gpu is not None
     for _ in range(30):
         assert np.array_equal(up.map(climbing, HEIGHTS), want)
-    assert known.on_gpu.calls
+    assert known.on_gpu.timed
     assert "cuda" in up.explain(climbing, HEIGHTS).seconds
 
 

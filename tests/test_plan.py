@@ -91,7 +91,7 @@ class Machines:
 class Way:
     """An express way, or machine code, with nothing left to decide."""
 
-    dtypes, shapes, width = [], None, 16  # type: ignore[var-annotated]
+    dtypes, shapes, width, short = [], None, 16, None  # type: ignore[var-annotated]
 
     def __init__(self, world: World, fixed: float, rate: float) -> None:
         self.world, self.fixed, self.rate = world, fixed, rate

@@ -25,7 +25,7 @@ from .gears.streams import Streams
 from .plan.batch import batch
 from .plan.explanation import Explanation
 from .plan.explanation import explain as explain_job
-from .plan.memory import LONGEST_QUICK, MANY_SECONDS, MEMORY, ONCE, QUICK_SECONDS, Known, key_of
+from .plan.memory import LONGEST_QUICK, MANY_SECONDS, MEMORY, ONCE, QUICK_SECONDS, SHORTCUTS, Known, key_of
 from .plan.shift import run_best, run_in, run_rest
 from .trace.apart import Apart
 from .trace.paths import plain_of
@@ -34,6 +34,7 @@ from .verify import check_columns, differ
 GEARS = ("loop", "numpy", "numba", "jax", "cuda")
 _SEQUENCES = (list, tuple, range)
 _NOTHING: tuple[int, None, tuple[Any, ...]] = 0, None, ()
+NO_SHORTCUT: tuple[None, Any] = None, None
 _OBJECTS = ("O", "V")
 """Dtypes of objects, and of records that may hold some."""
 
@@ -72,6 +73,13 @@ def map(
     if seed is not None:
         shared["seed"] = seed
     if gear is None and on_error == "raise" and not shared and not exact and xs and type(f) is types.FunctionType:
+        x = xs[0]
+        if type(x) is np.ndarray and x.size > TINY:
+            code, short = SHORTCUTS.get((id(f.__code__), len(x).bit_length()), NO_SHORTCUT)
+            if code is f.__code__ and not settings().disable:
+                result = short(f, *xs)
+                if result is not MISS:
+                    return result
         n, known, key = _glance(f, xs)
         if known is None or known is ONCE:
             if 0 < n <= TINY:
@@ -82,11 +90,6 @@ def map(
             if n:
                 return _quick(f, xs, known)
         elif not settings().disable:
-            shortcut = known.shortcuts.get(n.bit_length())
-            if shortcut is not None:
-                result = shortcut(f, *xs)
-                if result is not MISS:
-                    return result
             result = known.at_express(f, xs, n)
             if result is not MISS:
                 return result

@@ -83,8 +83,8 @@ def written(direct: Direct, keeper: Keeper) -> Callable[..., Any]:
     owner, flags = writer.name(direct.owner), direct.flags
     columns = f"({', '.join(xs)},)"
     writer.lines += [
-        *_fitting(writer, direct, xs),
         f"n = len({xs[0]})",
+        *_fitting(writer, direct, xs),
         f"if n > {owner}.stretches.alone or {writer.name(keeper)}.misses > {MOST_MISSES}: return MISS",
         f"if {writer.name(next)}({writer.name(keeper.turns)}): return {writer.name(keeper.checked)}(f, {columns})",
     ]
@@ -125,6 +125,8 @@ def _fitting(writer: Writer, direct: Direct, xs: Sequence[str]) -> Iterator[str]
     for x, kind in zip(xs, direct.kinds, strict=True):
         dtype = writer.name(kind.dtype)
         yield f"if type({x}) is not {array} or {x}.dtype is not {dtype} and {x}.dtype != {dtype}: return MISS"
+        if x != xs[0]:
+            yield f"if len({x}) != n: return MISS"
         if shaped:
             yield f"if {x}.shape[1:] != {kind.lane_shape!r}: return MISS"
         if kind.shape is None or not direct.strided:

@@ -36,7 +36,7 @@ GAIN = 60.0
 """How much faster than the loop the function itself is expected to be as machine code."""
 PLAINLY = 1.5
 """What a call is expected to save counts for so much less than what was lost already: it is only expected."""
-SWIFT = 6e-6
+SWIFT = 3e-6
 """Seconds that a call of machine code takes before the first element."""
 LEAST = 0.25
 """Machine code is not considered where it saves less than this share of a call."""

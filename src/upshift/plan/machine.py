@@ -13,7 +13,7 @@ from typing import Any
 
 from ..columns.forms import flatten
 from ..columns.inputs import Group, Lanes, elements_of
-from ..columns.kinds import Kind, kind_of
+from ..columns.kinds import Kind, fits_int64, kind_of
 from ..config import settings
 from ..errors import Refusal
 from ..gears.binder import MISS
@@ -213,7 +213,7 @@ class Swift:
         self.width = sum(kind.dtype.itemsize * math.prod(kind.lane_shape) for kind in kinds)
         """Bytes of an element and its result."""
         self.made: tuple[Kind, ...] = machine.kinds or ()
-        self.misses = self.calls = self.timed = 0
+        self.misses = self.timed = 0
         direct = machine.prepared.direct()
         self.turns: Iterator[bool] = itertools.cycle((*[False] * (SPOT_CHECK - 1), True))
         self.short = None if direct is None else written(direct, self)
@@ -228,8 +228,7 @@ class Swift:
             result = self.short(f, *columns)
             if result is not MISS:
                 return result
-        self.calls += 1
-        return self._at_length(f, columns, given or columns, self.calls % SPOT_CHECK == 0)
+        return self._at_length(f, columns, given or columns, next(self.turns))
 
     def checked(self, f: Any, columns: tuple[Any, ...]) -> Any:
         return self._at_length(f, columns, columns, True)
@@ -259,7 +258,7 @@ class Swift:
                 form, leaves = flatten(f(*(column[i] for column in elements)))
             except Exception:  # it is raised again where its element is named
                 return False
-            if form != ran.form or any(kind_of(leaf) is not kind for leaf, kind in zip(leaves, self.made, strict=True)):
+            if form != ran.form or not all(map(_is_of, leaves, self.made)):
                 return False
             for out, leaf in zip(ran.outs, leaves, strict=True):
                 out[i] = leaf
@@ -274,6 +273,11 @@ class Swift:
             self.machines.drop(self.machine, found)
             self.misses = 1 << 30
         return not isinstance(found, str)
+
+
+def _is_of(leaf: Any, kind: Kind) -> bool:
+    """Whether a result has its place in a column of this kind."""
+    return kind_of(leaf) is kind and (type(leaf) is not int or fits_int64(leaf))
 
 
 def _built(ran: Ran) -> Any:

@@ -86,8 +86,6 @@ class Known:
     """Elements by machine code after which a GPU would have paid; below zero, it is tried."""
     better: dict[int, Any] = field(default_factory=dict)
     """By size: the shortest way."""
-    shortcuts: dict[int, Any] = field(default_factory=dict)
-    """By size: the shortest way of all, for arrays, where nothing is left to find out: `shortcut(f, *columns)`."""
     regret: float = 0.0
     """Seconds that lower gears have cost more than machine code would have."""
     noted: str | None = None
@@ -198,11 +196,19 @@ class Known:
             if express is self.express:
                 self.review.count(n)
             elif given is columns and express.short is not None and self.until_gpu == INFINITE:
-                self.shortcuts[n.bit_length()] = express.short
+                self._shorten(express.short, n)
             return result
         if result is not MISS:
             self._timed(express, n, time.perf_counter() - began)
         return result
+
+    def _shorten(self, short: Any, n: int) -> None:
+        """From now on, arrays of about so many elements need no thought at all."""
+        if len(SHORTCUTS) >= MOST_FUNCTIONS:
+            SHORTCUTS.clear()
+        code = self.anchors[0]
+        if type(code) is types.CodeType:
+            SHORTCUTS[id(code), n.bit_length()] = code, short
 
     def _timed(self, express: Any, n: int, seconds: float) -> None:
         express.timed += 1 if seconds > BRIEF else 0.25
@@ -211,18 +217,13 @@ class Known:
             self.regret += seconds
         if express.timed % 1.0:
             return
-        self.forget_ways()
+        self.better.clear()
         self.set_quick()
         if express is self.express:
             self.take_stock()
             self.review = review_after(self)
         elif express.timed == TIMED and self.swift is not None and express is self.swift and self.on_gpu is None:
             self.until_gpu = gpu_after(self, self.swift.width)
-
-    def forget_ways(self) -> None:
-        """Something was learnt about them: which one is the shortest is asked again."""
-        self.better.clear()
-        self.shortcuts.clear()
 
     def _line_of(self, express: Any) -> Line:
         if express is self.express:
@@ -262,7 +263,7 @@ class Known:
         else:
             self.swift.timed = 0
             self.costs.machine = Line()
-            self.forget_ways()
+            self.better.clear()
             after = max(4 * self.review.after, UNSURE)
             self.review = Review(after, self.review.per_call, self.review.per_element)
         return self.at_express(f, columns, n)
@@ -338,6 +339,8 @@ def _entry_of(column: Any) -> float:
 ONCE = Known(())
 """Stands for any function that was mapped once, to a few elements, in no time. Nothing is known of it."""
 MEMORY = Memory()
+SHORTCUTS: dict[tuple[int, int], tuple[types.CodeType, Any]] = {}
+"""By the id of a function's code and by size: `call(f, *arrays)`, which is right or a miss. The code is kept alive."""
 
 
 _JUMPS = tuple(code for name, code in dis.opmap.items() if name.startswith("POP_JUMP"))
