@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.kinds import Kind, kind_of, kind_of_type
+from ..columns.kinds import Kind, fits_int64, kind_of
 from ..trace.paths import Capture, Roots, frozen, holds, is_fixed
 
 MISS = object()
@@ -58,9 +58,10 @@ def bound_in(writer: Writer, captures: Iterable[Capture]) -> list[str]:
         if capture.mode == "input" and not isinstance(capture.expected, tuple):
             inputs.append(f"c{-capture.id}")
             writer.lines.append(f"c{-capture.id} = {value}")
-            writer.lines.append(f"if {_is_another(writer, f'c{-capture.id}', capture.expected)}: return MISS")
-            if capture.expected.name == "int":
-                writer.lines.append(f"if not -2**63 <= c{-capture.id} < 2**63: return MISS")
+            known = writer.name(_Number(capture.expected))
+            writer.lines.append(
+                f"if c{-capture.id} is not {known}.last and not {known}.is_met(c{-capture.id}): return MISS"
+            )
         elif capture.mode in ("input", "array"):
             inputs.append(f"c{-capture.id}")
             dtype, size = capture.expected
@@ -91,11 +92,18 @@ def bound_in(writer: Writer, captures: Iterable[Capture]) -> list[str]:
     return inputs
 
 
-def _is_another(writer: Writer, name: str, kind: Kind) -> str:
-    """Whether a number is of another kind, which its class nearly always tells."""
-    cls = type(kind.dtype.type().item()) if kind.python else kind.dtype.type
-    asked = f"{writer.name(kind_of)}({name}) is not {writer.name(kind)}"
-    return f"type({name}) is not {writer.name(cls)} and {asked}" if kind_of_type(cls) is kind else asked
+@dataclass(slots=True)
+class _Number:
+    """A kind that a captured number must be of, and the last one that was: it can never change."""
+
+    kind: Kind
+    last: Any = MISS
+
+    def is_met(self, value: Any) -> bool:
+        same = kind_of(value) is self.kind and (type(value) is not int or fits_int64(value))
+        if same:
+            self.last = value
+        return same
 
 
 @dataclass(slots=True)

@@ -194,6 +194,9 @@ def _flagging(under: Any, run: Callable[..., Any], *args: Any) -> Any:
 class Express:
     """A tree of one path, ready to run on whole arrays."""
 
+    short = None
+    """There is no shorter way."""
+
     def __init__(self, tree: Tree, run: Callable[..., Any], leaf: Leaf, own: bool, exact: bool) -> None:
         self.tree, self.paths, self.captures = tree, tree.paths, len(tree.captures)
         self.run, self.bind = run, binder_of(tree.captures.values())

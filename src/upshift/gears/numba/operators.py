@@ -6,7 +6,7 @@ import operator
 from typing import Any
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 
 from .blocks import (
     F64,
@@ -63,7 +63,7 @@ def division(fn: Any) -> Check:
         by = b.literal_value if isinstance(b, types.IntegerLiteral) else 0
         if by > 0 and by & (by - 1) == 0:
             return types.int64(types.int64, b), by_power_of_two(by, fn is operator.mod)
-        return types.int64(types.int64, types.int64), floor_ints(fn is operator.mod)
+        return types.int64(types.int64, types.int64), floor_ints(fn is operator.mod, by)
 
     return check
 
@@ -86,12 +86,28 @@ def divide_ints(context: Any, builder: Any, sig: Any, values: Any) -> Any:
     return builder.fdiv(*(builder.sitofp(value, F64) for value in values))
 
 
-def floor_ints(remainder: bool) -> Any:
+def floor_ints(remainder: bool, by: int) -> Any:
+    """// and %: those of ints that are not negative are the processor's own, others are mended after it.
+
+    `by`: what the function wrote itself, or 0. LLVM knows how to divide by it without a division.
+    """
+
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         a, b = values
         zero = ir.Constant(I64, 0)
         leave(context, builder, builder.icmp_signed("==", b, zero))
-        lowest = builder.icmp_signed("==", a, ir.Constant(I64, LEAST))
+        if by:
+            return mended(context, builder, a, b)
+        made = cgutils.alloca_once(builder, I64)
+        with builder.if_else(builder.icmp_signed(">=", builder.or_(a, b), zero), likely=True) as (then, otherwise):
+            with then:
+                builder.store(builder.urem(a, b) if remainder else builder.udiv(a, b), made)
+            with otherwise:
+                builder.store(mended(context, builder, a, b), made)
+        return builder.load(made)
+
+    def mended(context: Any, builder: Any, a: Any, b: Any) -> Any:
+        zero, lowest = ir.Constant(I64, 0), builder.icmp_signed("==", a, ir.Constant(I64, LEAST))
         leave(context, builder, builder.and_(lowest, builder.icmp_signed("==", b, ir.Constant(I64, -1))))
         quotient, rest = builder.sdiv(a, b), builder.srem(a, b)
         signs_differ = builder.icmp_signed("<", builder.xor(rest, b), zero)
