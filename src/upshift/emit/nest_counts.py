@@ -28,27 +28,43 @@ def histogram(w: Writer, args: tuple[Any, ...], keywords: dict[str, Any]) -> lis
         raise NoSelect("histograms of other things than floats are NumPy's")
     low, high = map(float, span)
     edges = _edges(low, high, bins, value.dtype)
-    e, b, j, k, x = (w.name(wish) for wish in "ebjkx")
-    step = (high - low) / bins
+    b, k, x = (w.name(wish) for wish in "bkx")
+    w.made.stored.append((b, (bins,), np.dtype(np.int64)))
+    w.line(f"{b}_[:] = 0")
+    per_bin = bins / (high - low)
+    decided = _is_exact(low, per_bin, edges)
+    e = "" if decided else _made_edges(w, low, high, edges)
+    _each(w, value, x)
+    w.line(f"if {x} >= {float(edges[0])!r} and {x} <= {float(edges[-1])!r}:")
+    w.line(f"    {k} = min(int((float64_({x}) - {low!r}) * {per_bin!r}), {bins - 1})")
+    if not decided:
+        w.line(f"    if {x} < {e}[{k}]:")
+        w.line(f"        {k} -= 1")
+        w.line(f"    elif {k} < {bins - 1} and {x} >= {e}[{k} + 1]:")
+        w.line(f"        {k} += 1")
+    w.line(f"    {b}_[{k}] += 1")
+    w.depth = 0
+    return [in_memory((bins,), np.dtype(np.int64), b)]
+
+
+def _is_exact(low: float, per_bin: float, edges: Any) -> bool:
+    """Whether no product that says which bin it is was rounded: then the edges have nothing to add."""
+    power_of_two = math.frexp(per_bin)[0] == 0.5
+    return low == 0.0 and power_of_two and bool((edges * per_bin == np.arange(len(edges))).all())
+
+
+def _made_edges(w: Writer, low: float, high: float, edges: Any) -> str:
+    """The edges, made once for all lanes."""
+    e, j = w.name("e"), w.name("j")
+    bins, step = len(edges) - 1, (high - low) / (len(edges) - 1)
     w.made.before += [
-        f"{e} = empty({bins + 1}, type_{b}e)",
+        f"{e} = empty({bins + 1}, type_{e})",
         f"for {j} in range({bins}):",
         f"    {e}[{j}] = {edges.dtype.name}_(float64_({j}) * {step!r} + {low!r})",
         f"{e}[{bins}] = {edges.dtype.name}_({high!r})",
     ]
-    w.made.types[f"{b}e"] = edges.dtype
-    w.made.stored.append((b, (bins,), np.dtype(np.int64)))
-    w.line(f"{b}_[:] = 0")
-    _each(w, value, x)
-    w.line(f"if {x} >= {e}[0] and {x} <= {e}[{bins}]:")
-    w.line(f"    {k} = min(int((float64_({x}) - {low!r}) * {bins / (high - low)!r}), {bins - 1})")
-    w.line(f"    if {x} < {e}[{k}]:")
-    w.line(f"        {k} -= 1")
-    w.line(f"    elif {k} < {bins - 1} and {x} >= {e}[{k} + 1]:")
-    w.line(f"        {k} += 1")
-    w.line(f"    {b}_[{k}] += 1")
-    w.depth = 0
-    return [in_memory((bins,), np.dtype(np.int64), b)]
+    w.made.types[e] = edges.dtype
+    return e
 
 
 def _edges(low: float, high: float, bins: int, dtype: np.dtype[Any]) -> Any:

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..columns.kinds import Kind
+from ..config import settings
 from ..emit.nests import nest_of
 from ..emit.select import select_of
 from ..emit.select_rows import MATHS, NoSelect
+from ..gears.chunks import THREADS_PAY_SECONDS, WAKING
 from ..gears.frameworks import why_no_gpu
 from ..trace import Leaf, Step, Tree
 from .calibration import calibration, is_warm
@@ -69,8 +71,16 @@ def compile_seconds(function: Function) -> float:
     return loading_seconds() + (LOAD if function.compiled_before else calibration().compile)
 
 
+def machine_seconds(function: Function, n: float) -> float:
+    """Seconds for n elements by machine code, before it was measured; long work is shared by some threads."""
+    alone = n * machine_rate(function)
+    threads = settings().num_threads
+    shared = alone / threads + WAKING if threads > 1 and alone > THREADS_PAY_SECONDS else alone
+    return SWIFT + min(alone, shared)
+
+
 def machine_rate(function: Function) -> float:
-    """Seconds for one element by machine code, before it was measured."""
+    """Seconds for one element by machine code on one thread, before it was measured."""
     tree = function.traced()
     loop = function.costs.loop_rate
     rate = None if tree is None else _emitted_rate(tree)
@@ -149,7 +159,7 @@ def compiling_pays(n: int, lower: float, function: Function) -> bool:
     """Whether to compile before running n elements, for which the best gear so far would need `lower` seconds."""
     if lower + function.regret < AT_STAKE:
         return False
-    gain = lower - SWIFT - n * machine_rate(function)
+    gain = lower - machine_seconds(function, n)
     if gain < LEAST * lower:
         return False
     setup = compile_seconds(function)
@@ -177,7 +187,7 @@ def review_after(function: Function, least: float = 0.0) -> Review:
         return Review()
     fixed, rate = costs.batched.shape(costs.loop_rate)
     n, seconds = costs.batched.seen[max(costs.batched.seen)]
-    if SWIFT + machine_rate(function) * n > (1 - LEAST) * seconds:
+    if machine_seconds(function, n) > (1 - LEAST) * seconds:
         return Review()
     setup = max(compile_seconds(function), AT_STAKE)
     missing = setup - function.regret - seconds / PLAINLY  # as `compiling_pays` will see it

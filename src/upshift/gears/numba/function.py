@@ -13,7 +13,7 @@ from ...columns.forms import Form
 from ...columns.inputs import Lanes, Stacked
 from ...columns.kinds import Column, Kind
 from ..binder import MISS, Binder, binder_of
-from ..chunks import THREADS_PAY_SECONDS, chunks_of, side_by_side
+from ..chunks import THREADS_PAY_SECONDS, WAKING, chunks_of, side_by_side
 from ..direct import Direct
 from ..ran import NotCompiled, Ran
 from . import flags
@@ -27,8 +27,6 @@ MANY = 1 / 16
 """The share of lanes that may be left by a kernel that would rather leave one than check every sum."""
 FIRST = 1 << 14
 """Lanes of the first call of a kernel, whose speed nobody knows."""
-WAKING = 80e-6
-"""Seconds that threads take to begin and to be waited for."""
 SLOW_RUNS = 6
 """The first runs of a kernel, which are slower than all others."""
 NONE_LEFT = np.empty(0, np.int64)
