@@ -617,3 +617,61 @@ def test_few_elements_of_a_dear_function_are_worth_machine_code():
         if known is not None and known.swift is not None:
             break
     assert known is not None and known.swift is not None
+
+
+# ---- powers
+
+
+WHOLE = [float(i) for i in range(-30, 31)]
+OTHERS = [0.5, -0.5, 2.0000000000000004, 21.999999999999996, 22.5, -22.5, 307.0, -307.0, 308.5, 400.0, -400.0, -0.0]
+
+
+@pytest.mark.parametrize("f", [lambda k: 10.0**k, lambda k: 10**k * 1.0, lambda k: 10.0 ** (k / 2), lambda k: k**10.0])
+@pytest.mark.parametrize("of", [float, np.float64])
+def test_powers_of_ten_have_cs_very_bits(f, of):
+    xs = [of(x) for x in WHOLE + OTHERS if abs(x) < 300]
+    got = up.map(f, xs, gear="numba", on_error=("fill", 0.25))
+    want = up.map(f, xs, gear="loop", on_error=("fill", 0.25))
+    assert np.asarray(got).tobytes() == np.asarray(want).tobytes()
+
+
+def test_powers_of_ten_by_ints():
+    f = lambda k: 10.0 ** (k - 40)
+    ks = np.arange(81)
+    want = np.array([f(k) for k in ks.tolist()])
+    assert up.map(f, ks.tolist(), gear="numba", exact=True).tobytes() == want.tobytes()
+    np.testing.assert_allclose(up.map(f, ks, gear="numba"), want, rtol=1e-14)
+
+
+@pytest.mark.parametrize("f", [lambda k: 10.0 ** (k - 40), lambda k: (k + 2) ** -1.5])
+def test_powers_with_ints_of_numpys_are_numpys_to_the_last_bit(f):
+    """NumPy computes those of its own ints and Python's floats in vectors, with bits that C's pow has not."""
+    ks = np.arange(81).repeat(20)
+    with pytest.raises(up.GearRefused, match="last bit"):
+        up.map(f, ks, exact=True, gear="numba")
+    for _ in range(3):
+        assert up.map(f, ks, exact=True).tobytes() == np.array([f(k) for k in ks]).tobytes()
+    whole = up.function(f)
+    assert all(whole(k).tobytes() == f(k).tobytes() for k in ks)
+
+
+@pytest.mark.parametrize("f", [lambda x: x**2, lambda x: x**3, lambda x: x**2.0 - x**3.0])
+def test_squares_and_cubes_have_cs_very_bits(f):
+    """Among a million, some hundred lie so near the middle between two floats that a product might round otherwise."""
+    rng = np.random.default_rng(5)
+    xs = np.concatenate([rng.uniform(-4, 4, 400_000), np.exp(rng.uniform(-40, 40, 100_000)), 2.0 ** np.arange(-30, 30)])
+    kept = np.array([f(float(x)) for x in xs])
+    assert up.map(f, xs, gear="numba").tobytes() == kept.tobytes()
+
+
+@pytest.mark.parametrize("low", [-(2**62), -9, 1])
+def test_floor_divisions_of_every_sign(low):
+    rng = np.random.default_rng(6)
+    a, b = rng.integers(low, 2**62 if low < -9 else 9, (2, 5000))
+    a[:4], b[:4] = (-(2**63), 2**63 - 1, 0, -1), (-1, 1, 5, 2)
+    b[b == 0] = 3
+    for f in (lambda a, b: a // b - a % b, lambda a, b: (a % b, a // b), lambda a, b: a % 7 + a // -3 + b % 8):
+        got = up.map(f, a[1:].tolist(), b[1:].tolist(), gear="numba")
+        want = up.map(f, a[1:].tolist(), b[1:].tolist(), gear="loop")
+        for one, other in zip(got if isinstance(got, tuple) else (got,), want if isinstance(want, tuple) else (want,)):
+            assert one.dtype == other.dtype and np.array_equal(one, other)

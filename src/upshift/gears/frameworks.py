@@ -92,7 +92,7 @@ def _in_numba(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool,
     for way in ways if tree is not None else ():
         with contextlib.suppress(NotCompiled):
             return way(tree, exact)  # type: ignore[arg-type]
-    return function.prepare(f, shared, lanes, shapes)
+    return function.prepare(f, shared, lanes, shapes, exact)
 
 
 def _in_jax(tree: Tree | None, exact: bool) -> Prepared:

@@ -37,6 +37,8 @@ class Build:
     dispatchers: dict[int, Any] = field(default_factory=dict)
     mixed: bool = False
     """Whether a result may be an int for one element and a float for another, which machine code stores alike."""
+    loose: bool = False
+    """Whether results are only close to NumPy's where an int among them is NumPy's."""
     watch: Callable[[Any], None] | None = None
     """Looks at every function once its types are known."""
     fixed: dict[str, Any] = field(default_factory=dict)

@@ -78,7 +78,10 @@ class CompiledFunction:
     kinds: Sequence[Kind]
     bind: Binder
     stretches: Stretches
-    exact = True
+
+    @property
+    def exact(self) -> bool:
+        return self.kernel.exact
 
     @property
     def mixed(self) -> bool:
@@ -154,7 +157,7 @@ def seek(stretch: Callable[[slice], None], span: slice, left: Column, watched: i
         pending += [slice(middle, span.stop), slice(span.start, middle)]
 
 
-def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, shapes: Shapes) -> CompiledFunction:
+def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, shapes: Shapes, exact: bool = False) -> CompiledFunction:
     """Compile a function for lanes of this kind, or say why not. `shapes`: of results, as the plain function's are."""
     if any(child.cls is not None for child in lanes.form.children):
         raise NotCompiled("numba", "its elements are records, not numbers or arrays")
@@ -168,6 +171,8 @@ def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, shapes: Shapes) -> Com
             raise
         writes = True
         kernel = compile_kernel(*given, writes)
+    if exact and not kernel.exact:
+        raise NotCompiled("numba", "NumPy's own power of an int and a float may differ in the last bit")
     if kernel.near_numpy and not flags.are_known():
         raise NotCompiled("numba", "this machine does not tell when NumPy would warn")
     bind = binder_of([*kernel.unit.built_in, *kernel.bound])

@@ -55,6 +55,8 @@ class Kernel:
     """Whether lanes are left whose ints are not small."""
     packed: bool
     """Whether all arrays that it is given lie without gaps."""
+    exact: bool
+    """Whether its results are the plain function's very bits."""
 
 
 def type_of(kind: Kind, readonly: bool = True, narrow: bool = False, layout: str = "A") -> Any:
@@ -114,15 +116,16 @@ def _compile(
         signature = _signature(kinds, outs, captured, layout)
         kernel = njit([signature], nogil=True, error_model="numpy", no_cfunc_wrapper=True)(space["kernel"])
         axes = [(k.dtype.str, None if k.shape is None else len(k.shape)) for k in outs]
-        besides = form, axes, build.mixed, bool(RELAXED.get())
+        besides = form, axes, build.mixed, build.loose, bool(RELAXED.get())
         return kernel.overloads[signature.args], besides
 
     own = text_of(unit)
     beside = classes if any(map(_is_narrow, arguments)) or NAMES_NARROW.search(own) else ""
     text = f"{own}\n{arguments}\n{beside}\n{[capture.path for capture in bound]}\n{writes}"
-    run, (form, axes, mixed, relaxed) = kept(f"{text}\n{RELAXED.get() is not None}", make)
+    run, (form, axes, mixed, loose, relaxed) = kept(f"{text}\n{RELAXED.get() is not None}", make)
     made = _shaped(axes, shapes, unit)
-    return Kernel(unit, bound, run, form, made, mixed, is_near_numpy(kinds, bound, unit), relaxed, packed)
+    near_numpy = is_near_numpy(kinds, bound, unit)
+    return Kernel(unit, bound, run, form, made, mixed, near_numpy, relaxed, packed, not (loose and near_numpy))
 
 
 NAMES_NARROW = re.compile(

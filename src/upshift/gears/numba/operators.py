@@ -63,7 +63,7 @@ def division(fn: Any) -> Check:
         by = b.literal_value if isinstance(b, types.IntegerLiteral) else 0
         if by > 0 and by & (by - 1) == 0:
             return types.int64(types.int64, b), by_power_of_two(by, fn is operator.mod)
-        return types.int64(types.int64, types.int64), floor_ints(fn is operator.mod, by)
+        return types.int64(types.int64, b if by else types.int64), floor_ints(fn is operator.mod, by)
 
     return check
 

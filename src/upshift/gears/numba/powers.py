@@ -12,6 +12,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from .blocks import F64, I64, Refused, check_numbers, external, is_bool, is_complex, is_int, leave, leave_domain
+from .build import BUILD
 
 
 def power_of(typing: Any, a: Any, b: Any) -> Any:
@@ -21,18 +22,60 @@ def power_of(typing: Any, a: Any, b: Any) -> Any:
         raise Refused("a power of booleans or complex numbers is not compiled")
     if is_int(a) and is_int(b):
         return types.int64(types.int64, types.int64), power_of_ints
+    if any(is_int(t) and not isinstance(t, types.IntegerLiteral) for t in (a, b)):
+        return types.float64(types.unliteral(a), types.unliteral(b)), power_of_both
     return types.float64(types.float64, types.float64), power_of_floats
 
 
+def power_of_both(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+    """Of an int and a float, which NumPy computes in its own way where the int is its own and the float is Python's."""
+    BUILD.get().loose = True
+    floats = [context.cast(builder, value, t, types.float64) for value, t in zip(values, sig.args, strict=True)]
+    return power_of_floats(context, builder, sig, floats)
+
+
 def power_of_floats(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+    """C's pow. Powers of ten are looked up, squares and cubes are products, where that is sure to be the same."""
+    if not SHORTENED.get():
+        return _by_c(context, builder, values)
     made = cgutils.alloca_once(builder, F64)
-    product, sure = _product(builder, *values) if BY_PRODUCT.get() else (values[0], ir.Constant(ir.IntType(1), 0))
-    builder.store(product, made)
-    with builder.if_then(builder.not_(sure), likely=False):
-        found = external(builder, "upshift_pow", 2, values)
-        leave_domain(context, builder, found, values)
-        builder.store(found, made)
+    with builder.if_else(_is_of_ten(builder, *values)) as (of_ten, of_other):
+        with of_ten:
+            builder.store(_looked_up(builder, values[1]), made)
+        with of_other:
+            product, sure = _product(builder, *values)
+            builder.store(product, made)
+            with builder.if_then(builder.not_(sure), likely=False):
+                builder.store(_by_c(context, builder, values), made)
     return builder.load(made)
+
+
+def _by_c(context: Any, builder: Any, values: Any) -> Any:
+    found = external(builder, "upshift_pow", 2, values)
+    leave_domain(context, builder, found, values)
+    return found
+
+
+def _is_of_ten(builder: Any, base: Any, exponent: Any) -> Any:
+    """Whether it is a power of ten that is in the table. Of a base that LLVM does not know, this is not even asked."""
+    kind = ir.FunctionType(ir.IntType(1), [F64])
+    known = builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.is.constant.f64"), [base])
+    fabs, trunc = (builder.module.declare_intrinsic(f"llvm.{name}", [F64]) for name in ("fabs", "trunc"))
+    ten = builder.and_(known, builder.fcmp_ordered("==", base, ir.Constant(F64, 10.0)))
+    near = builder.fcmp_ordered("<=", builder.call(fabs, [exponent]), ir.Constant(F64, float(TENS)))
+    whole = builder.fcmp_ordered("==", builder.call(trunc, [exponent]), exponent)
+    return builder.and_(ten, builder.and_(near, whole))
+
+
+def _looked_up(builder: Any, exponent: Any) -> Any:
+    powers = ir.Constant.literal_array([ir.Constant(F64, 10.0**i) for i in range(-TENS, TENS + 1)])
+    table = cgutils.global_constant(builder, "upshift_tens", powers)
+    index = builder.add(builder.fptosi(exponent, I64), ir.Constant(I64, TENS))
+    return builder.load(builder.gep(table, [ir.Constant(I64, 0), index]))
+
+
+TENS = 22
+"""Powers of ten, up to this one and its inverse, are looked up: they are Python's own, made by C's pow."""
 
 
 def _product(builder: Any, x: Any, exponent: Any) -> tuple[Any, Any]:
@@ -73,8 +116,8 @@ def _knows_pow() -> bool:
 
 
 _KNOWS_POW: bool = _knows_pow()
-BY_PRODUCT: contextvars.ContextVar[bool] = contextvars.ContextVar("by_product", default=_KNOWS_POW)
-"""Whether squares and cubes that are written as powers are products, where that is sure to be the same."""
+SHORTENED: contextvars.ContextVar[bool] = contextvars.ContextVar("shortened", default=_KNOWS_POW)
+"""Whether powers may do without C's pow."""
 
 
 def power_of_ints(context: Any, builder: Any, sig: Any, values: Any) -> Any:

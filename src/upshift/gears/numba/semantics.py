@@ -73,7 +73,7 @@ STRONG: dict[Any, Any] = {}
 SOFT: dict[Any, Any] = {}
 """Stand-ins for numbers of which one may still be the literal that its variable began with: they are told as much."""
 for _fn, _check in OF_TWO.items():
-    STAND_INS[_fn] = intrinsic(prefer_literal=_fn in _DIVISIONS)(of_two(_fn, _check))
+    STAND_INS[_fn] = intrinsic(prefer_literal=_fn in (*_DIVISIONS, operator.pow))(of_two(_fn, _check))
     STRONG[_fn] = stand_in(of_two(_fn, _check, strong=True))
     SOFT[_fn] = stand_in(soft_of_two(of_two(_fn, _check)))
 for _name in ("isnan", "isinf", "isfinite"):
