@@ -282,3 +282,66 @@ def test_there_are_so_many_and_no_more():
     finally:
         SHORTCUTS.clear()
         SHORTCUTS.update(kept)
+
+
+# ---- batches by NumPy
+
+
+def product(x, y):
+    return x * y + SCALE
+
+
+def express_of(f, *columns):
+    for _ in range(3):
+        up.map(f, *columns, gear="numpy")
+    known = next(k for k in MEMORY.known.values() if any(code is f.__code__ for code in k.anchors))
+    known.walked()
+    known._shorten(known.express.short, len(columns[0]))
+    return known
+
+
+def test_batches_have_them_too(monkeypatch):
+    f, ys = fresh(product), XS[::-1].copy()
+    known = express_of(f, XS, ys)
+    same(known.express.short(f, XS, ys), loop(f, XS, ys))
+    assert SHORTCUTS[id(f.__code__), N.bit_length()][1] is known.express.short
+    monkeypatch.setitem(globals(), "SCALE", 0.25)
+    same(up.map(f, XS, ys), loop(f, XS, ys))
+    monkeypatch.setitem(globals(), "SCALE", 3)
+    assert known.express.short(f, XS, ys) is MISS
+    same(up.map(f, XS, ys), loop(f, XS, ys))
+    for other in (XS[::-1], XS[:-1], XS.astype("f4"), XS.astype(">f8"), XS.tolist()):
+        assert known.express.short(f, XS, other) is MISS
+
+
+@pytest.mark.parametrize("value", [1e308, 1e-200])
+def test_batches_that_overflow_or_vanish_are_others(value):
+    f = fresh(product)
+    known = express_of(f, XS, XS)
+    extreme = XS.copy()
+    extreme[5] = value
+    assert known.express.short(f, extreme, extreme) is MISS
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        want = loop(f, extreme, extreme)
+        expected = len(caught)
+        got = up.map(f, extreme, extreme)
+    assert len(caught) == 2 * expected
+    same(got, want)
+
+
+def test_a_new_way_ends_them():
+    f = fresh(product)
+    known = express_of(f, XS, XS)
+    known.forget_ways()
+    assert (id(f.__code__), N.bit_length()) not in SHORTCUTS
+
+
+def test_columns_of_results_share_no_memory():
+    f = fresh(lambda x: (x, x * 2.0, x * 2.0))
+    up.map(f, XS, gear="numpy")
+    known = next(k for k in MEMORY.known.values() if any(code is f.__code__ for code in k.anchors))
+    known.walked()
+    assert known.express is None or known.express.short is None
+    first, second, third = up.map(f, XS)
+    assert not np.shares_memory(first, XS) and not np.shares_memory(second, third)

@@ -84,7 +84,7 @@ def written(direct: Direct, keeper: Keeper) -> Callable[..., Any]:
     columns = f"({', '.join(xs)},)"
     writer.lines += [
         f"n = len({xs[0]})",
-        *_fitting(writer, direct, xs),
+        *fitting(writer, direct.kinds, xs, direct.strided),
         f"if n > {owner}.stretches.alone or {writer.name(keeper)}.misses > {MOST_MISSES}: return MISS",
         f"if {writer.name(next)}({writer.name(keeper.turns)}): return {writer.name(keeper.checked)}(f, {columns})",
     ]
@@ -110,34 +110,39 @@ def written(direct: Direct, keeper: Keeper) -> Callable[..., Any]:
         writer.lines.append(f"if {test} and {writer.name(flags.warns)}(): return MISS")
     if direct.left:
         writer.lines.append(f"if count: return {writer.name(keeper.left_over)}(f, {columns}, ({', '.join(ys)},), left)")
-    writer.lines.append(f"return {_built(writer, direct.form, iter(ys))}")
+    writer.lines.append(f"return {built(writer, direct.form, iter(ys))}")
+    return called(writer, xs)
+
+
+def called(writer: Writer, xs: Sequence[str], missed: str = "") -> Callable[..., Any]:
+    """The lines as a function `call(f, *columns)`. `missed`: errors besides that are a miss."""
     source = "\n        ".join([f"def call(f, {', '.join(xs)}):\n    try:", *writer.lines])
-    source += "\n    except (LookupError, AttributeError, TypeError, ValueError):\n        return MISS"
+    source += f"\n    except (LookupError, AttributeError, TypeError, ValueError{missed}):\n        return MISS"
     space = {**writer.space, "MISS": MISS, "shared": {}}
     exec(compile(source, "<upshift direct>", "exec"), space)
     made: Callable[..., Any] = space["call"]
     return made
 
 
-def _fitting(writer: Writer, direct: Direct, xs: Sequence[str]) -> Iterator[str]:
-    """Looks at the columns."""
-    array, shaped = writer.name(np.ndarray), any(kind.lane_shape for kind in direct.kinds)
-    for x, kind in zip(xs, direct.kinds, strict=True):
+def fitting(writer: Writer, kinds: Sequence[Kind], xs: Sequence[str], strided: bool) -> Iterator[str]:
+    """Looks at columns of n lanes. `strided`: elements that are arrays may lie in memory as they like."""
+    array, shaped = writer.name(np.ndarray), any(kind.lane_shape for kind in kinds)
+    for x, kind in zip(xs, kinds, strict=True):
         dtype = writer.name(kind.dtype)
         yield f"if type({x}) is not {array} or {x}.dtype is not {dtype} and {x}.dtype != {dtype}: return MISS"
         if x != xs[0]:
             yield f"if len({x}) != n: return MISS"
         if shaped:
             yield f"if {x}.shape[1:] != {kind.lane_shape!r}: return MISS"
-        if kind.shape is None or not direct.strided:
+        if kind.shape is None or not strided:
             yield f"if not {x}.flags.c_contiguous: return MISS"
 
 
-def _built(writer: Writer, form: Form, ys: Iterator[str]) -> str:
+def built(writer: Writer, form: Form, ys: Iterator[str]) -> str:
     """The result, of its columns."""
     if form.cls is None:
         return next(ys)
     if form.cls is tuple:
-        return f"({''.join(_built(writer, child, ys) + ', ' for child in form.children)})"
+        return f"({''.join(built(writer, child, ys) + ', ' for child in form.children)})"
     leaves = ", ".join(next(ys) for _ in range(form.size))
     return f"{writer.name(form.build)}(iter(({leaves},)))"

@@ -21,8 +21,9 @@ from ..config import settings
 from ..rules.arrays import ArrayOp, flat_results
 from ..rules.blur import EXACT, Blurred, Error, spread, too_close, too_inexact
 from ..trace import Const, Guard, Leaf, Node, Ref, Tree
-from .binder import MISS, Writer, binder_of
+from .binder import MISS, Writer, binder_of, bound_in
 from .chunks import CHUNK, CHUNK_BYTES, THREADS_PAY_SECONDS, chunks_of, side_by_side
+from .direct import MOST_MISSES, built, called, fitting
 from .program import Care, Instruction, program_of
 
 
@@ -194,9 +195,6 @@ def _flagging(under: Any, run: Callable[..., Any], *args: Any) -> Any:
 class Express:
     """A tree of one path, ready to run on whole arrays."""
 
-    short = None
-    """There is no shorter way."""
-
     def __init__(self, tree: Tree, run: Callable[..., Any], leaf: Leaf, own: bool, exact: bool) -> None:
         self.tree, self.paths, self.captures = tree, tree.paths, len(tree.captures)
         self.run, self.bind = run, binder_of(tree.captures.values())
@@ -215,6 +213,8 @@ class Express:
         self.misses = self.seen = self.timed = 0
         self.rate = 0.0
         """Seconds for one lane in the last large call, on one thread."""
+        self.short = _short_of(self) if self.shapes is None and own and exact else None
+        """`short(f, *columns)`: the same for brief calls, where it can be had."""
 
     def fits(self, columns: tuple[Any, ...]) -> bool:
         """Whether these arrays are made of elements that lie in memory as those that were traced."""
@@ -307,6 +307,27 @@ class Express:
             for out, leaf in zip(outs, leaves, strict=True):
                 out[i] = leaf
         return True
+
+
+def _short_of(express: Express) -> Callable[..., Any]:
+    """All lanes of numbers at once, with nothing left to decide: the result, or MISS."""
+    writer, tree = Writer(), express.tree
+    xs = [f"x{i}" for i in range(len(tree.kinds))]
+    own, most = writer.name(express), 1 << 62 if express.steps == 1 else CHUNK
+    writer.lines += [
+        f"n = len({xs[0]})",
+        *fitting(writer, tree.kinds, xs, strided=False),
+        f"if n > {most} or {own}.misses > {MOST_MISSES} or {own}.under != 'call': return MISS",
+        f"if {own}.tree.paths != {express.paths} or len({own}.tree.captures) != {express.captures}: return MISS",
+    ]
+    captured = bound_in(writer, tree.captures.values())
+    run = f"{writer.name(_flagging)}('call', {own}.run, {', '.join([*captured, *xs])})"
+    ys = [f"y{i}" for i in range(len(express.made))]
+    writer.lines += [f"made = {run}", "if made is MISS: return MISS", f"{', '.join(ys)}, = made[0]"]
+    for y, dtype in zip(ys, map(writer.name, express.made), strict=True):
+        writer.lines.append(f"if {y}.dtype is not {dtype} and {y}.dtype != {dtype}: return MISS")
+    writer.lines.append(f"return {built(writer, express.form, iter(ys))}")
+    return called(writer, xs, f", ArithmeticError, {writer.name(_Flagged)}")
 
 
 def _inexact(columns: tuple[Column, ...], errors: tuple[Error, ...]) -> Column | None:

@@ -195,12 +195,19 @@ class Known:
         if express.timed >= TIMED:
             if express is self.express:
                 self.review.count(n)
-            elif given is columns and express.short is not None and self.until_gpu == INFINITE:
+            settled = self.until_gpu == INFINITE and (express is not self.express or self.review.after == INFINITE)
+            if settled and given is columns and express.short is not None:
                 self._shorten(express.short, n)
             return result
         if result is not MISS:
             self._timed(express, n, time.perf_counter() - began)
         return result
+
+    def forget_ways(self) -> None:
+        """There is a new one: which is the shortest is asked again."""
+        self.better.clear()
+        for key in [key for key, (code, _) in SHORTCUTS.copy().items() if code in self.anchors]:
+            SHORTCUTS.pop(key, None)
 
     def _shorten(self, short: Any, n: int) -> None:
         """From now on, arrays of about so many elements need no thought at all."""

@@ -157,7 +157,7 @@ def _by_gpu(job: Job, known: Known) -> Any:
         return NOT_DONE
     known.costs.gpu.add(job.n, time.perf_counter() - began - (machines.seconds - before))
     known.on_gpu = swift_of(machines, job)
-    known.better.clear()
+    known.forget_ways()
     return conclude(job.n, [plain_rows(job, made, "raise")], made.pieces)
 
 
@@ -379,7 +379,7 @@ def _machine_code(job: Job, known: Known) -> Batched | Refusal:
     remember(known, compiled=True)
     if known.swift is None:
         known.swift = swift_of(known.machines, job)
-        known.better.clear()
+        known.forget_ways()
     return made
 
 
@@ -400,7 +400,7 @@ def left_to_machine(job: Job, known: Known, on_error: OnError, made: Batched) ->
     made.add(done.pieces, done.left, lanes)
     if known.swift is None:
         known.swift = swift_of(known.machines, job)
-        known.better.clear()
+        known.forget_ways()
 
 
 def add_regret(seconds: float, known: Known) -> None:
