@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import types
 import warnings
 from pathlib import Path
 
@@ -675,3 +676,37 @@ def test_floor_divisions_of_every_sign(low):
         want = up.map(f, a[1:].tolist(), b[1:].tolist(), gear="loop")
         for one, other in zip(got if isinstance(got, tuple) else (got,), want if isinstance(want, tuple) else (want,)):
             assert one.dtype == other.dtype and np.array_equal(one, other)
+
+
+# ---- classes that columns do not tell apart
+
+
+def either_float(x):
+    if x > 9.0:
+        raise ValueError("too much")
+    return x * 2.0 if x > 0.0 else 0.0
+
+
+def either_int(x):
+    whole = math.floor(x)
+    return whole if x > 0.0 else np.int64(7)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize(("f", "odd"), [(either_float, 10.0), (either_int, 1e19)])
+def test_a_list_holds_the_loops_own_classes(f, odd, traced):
+    """Python's numbers for some elements, NumPy's for others: an array does not tell them apart, a list does."""
+    f = types.FunctionType(f.__code__.replace(co_consts=(*f.__code__.co_consts, f"{traced}")), f.__globals__)
+    xs = np.linspace(-2.0, 8.0, 200)
+    for gear in ("numpy", "numba") if traced else ("numba",):
+        assert up.map(f, xs, gear=gear).tolist() == [f(x) for x in xs]
+    xs[11] = odd
+    want = [type(f(x)) for x in xs if x != 10.0]
+    for gear in (None, "numba"):
+        try:
+            got = up.map(f, xs, gear=gear, on_error="return")
+        except up.GearRefused as refused:
+            assert gear and "classes" in str(refused)
+            continue
+        assert isinstance(got, list) or got.dtype == object
+        assert [type(one) for one in got if not isinstance(one, Exception)] == want

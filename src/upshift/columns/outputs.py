@@ -74,6 +74,13 @@ class Stored(Numbers):
         raise ClassesLost
 
 
+class Unsure(Numbers):
+    """Numbers that are Python's for one element and NumPy's for another, which a column does not tell apart."""
+
+    def objects(self) -> list[Any]:
+        raise ClassesLost
+
+
 class Same(Piece):
     """One value, the result of `n` lanes."""
 

@@ -52,6 +52,8 @@ class Select:
     results: list[str] = field(default_factory=list)
     dtypes: list[np.dtype[Any]] = field(default_factory=list)
     mixed: bool = False
+    unsure: bool = False
+    """Whether some results are Python's numbers and others NumPy's."""
     close: bool = False
 
 
@@ -103,6 +105,7 @@ class _Writer:
             if dtype.kind not in "fb" and not all(isinstance(leaf.refs[i], Const) for leaf in leaves):
                 raise NoSelect("its results are not floats")
             self.made.mixed |= len({kind.dtype for kind in kinds}) > 1
+            self.made.unsure |= len({kind.python for kind in kinds}) > 1
             self.made.dtypes.append(dtype)
         self.made.form = first.form
 

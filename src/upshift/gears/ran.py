@@ -10,7 +10,7 @@ import numpy as np
 
 from ..columns.forms import Form
 from ..columns.kinds import Column, Kind
-from ..columns.outputs import Numbers, Placed, Stored, piece_of
+from ..columns.outputs import Numbers, Placed, Stored, Unsure, piece_of
 from ..errors import Refusal
 from .direct import Direct
 
@@ -24,6 +24,9 @@ class Ran:
     left: Column
     n: int
     mixed: bool = False
+    """Whether ints and floats were stored alike."""
+    unsure: bool = False
+    """Whether some may be Python's numbers and others NumPy's."""
 
     def pieces(self, kinds: Sequence[Kind]) -> list[Placed]:
         """The results that were made, by position. `kinds`: what the plain function gives."""
@@ -44,7 +47,7 @@ class Ran:
         return [*lanes[:2].tolist(), *lanes[-2:].tolist()]
 
     def _piece(self, outs: Sequence[Column], kinds: Sequence[Kind], n: int) -> Any:
-        piece = Stored if self.mixed else Numbers
+        piece = Stored if self.mixed else Unsure if self.unsure else Numbers
         leaves = [piece(column, kind) for column, kind in zip(outs, kinds, strict=True)]
         return piece_of(self.form, iter(leaves), n)
 

@@ -113,7 +113,10 @@ def _by_batch(job: Job, known: Known, on_error: OnError) -> Any:
     if isinstance(made, Refusal):
         return NOT_DONE
     left_to_machine(job, known, on_error, made)
-    result = conclude(job.n, [_rows_left(job, known, made, on_error)], made.pieces, on_error == "skip")
+    try:
+        result = conclude(job.n, [_rows_left(job, known, made, on_error)], made.pieces, on_error == "skip")
+    except ClassesLost:
+        return NOT_DONE
     seconds = time.perf_counter() - began
     known.costs.add_batched(job.n, seconds, made.invested)
     known.walked()

@@ -13,7 +13,7 @@ from numba.core import ir, types
 
 from ..ran import NotCompiled
 from .build import Build
-from .classes import NUMPY, Classes, Helpers, Sort, Typed, sort_of_type
+from .classes import NUMPY, Classes, Helpers, Items, Sort, Typed, sort_of_argument, sort_of_type
 from .narrow import is_narrow, meeting
 from .semantics import SOFT, STAND_INS, STRONG
 from .ufuncs import STRONG_UFUNCS, UFUNCS
@@ -42,6 +42,16 @@ class Watch:
             classes = Classes(typed, given, self.helpers)
             self._look_beside(typed, classes, f)
             self.build.mixed |= own and _is_mixed(classes.result())
+        if own:
+            self.build.unsure = self._is_unsure(typed, state.args)
+
+    def _is_unsure(self, typed: Typed, args: Sequence[Any]) -> bool:
+        """Whether a result may be of either class, be its arguments all Python's or all NumPy's."""
+        try:
+            either = [[sort_of_argument(t, python) for t in args] for python in (True, False)]
+            return any(_may_be_either(Classes(typed, given, self.helpers).result()) for given in either)
+        except NotCompiled:
+            return True
 
     def _look_beside(self, typed: Typed, classes: Classes, f: Any) -> None:
         for statement in typed.assignments():
@@ -71,6 +81,13 @@ class Watch:
 def _is_of_any(signature: Any) -> bool:
     """Whether a call may be of an int and a float, and the result either."""
     return signature is not None and set(signature.args) == {types.int64, types.float64}
+
+
+def _may_be_either(sort: Sort) -> bool:
+    """Whether a result may be Python's number here and NumPy's there."""
+    if isinstance(sort, tuple):
+        return any(map(_may_be_either, sort))
+    return not isinstance(sort, Items) and (sort is None or len({code >= NUMPY for code in sort}) > 1)
 
 
 def _is_mixed(sort: Sort) -> bool:

@@ -72,14 +72,14 @@ class Branchless:
         left = np.empty(n, bool)
         if n <= self.stretches.alone:
             count = self.run(left, *columns, *outs, *uniform)
-            return Ran(self.form, outs, left.nonzero()[0] if count else NONE_LEFT, n, self.mixed)
+            return Ran(self.form, outs, left.nonzero()[0] if count else NONE_LEFT, n, self.mixed, self.select.unsure)
         odd: list[int] = []
 
         def stretch(span: slice) -> None:
             odd.append(self.run(*[lanes[span] for lanes in (left, *columns, *outs)], *uniform))
 
         self.stretches.run(stretch, n, threads)
-        return Ran(self.form, outs, np.flatnonzero(left) if any(odd) else NONE_LEFT, n, self.mixed)
+        return Ran(self.form, outs, np.flatnonzero(left) if any(odd) else NONE_LEFT, n, self.mixed, self.select.unsure)
 
 
 def shared_values(select: Select, captured: dict[int, Any]) -> list[Any] | None:

@@ -37,6 +37,8 @@ class Build:
     dispatchers: dict[int, Any] = field(default_factory=dict)
     mixed: bool = False
     """Whether a result may be an int for one element and a float for another, which machine code stores alike."""
+    unsure: bool = False
+    """Whether a result may be Python's number for one element and NumPy's for another."""
     loose: bool = False
     """Whether results are only close to NumPy's where an int among them is NumPy's."""
     watch: Callable[[Any], None] | None = None

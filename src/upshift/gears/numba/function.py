@@ -123,7 +123,7 @@ class CompiledFunction:
                 flags.clear()
             count = kernel.run(left, *columns, *outs, *captured)
             if not kernel.near_numpy or not flags.warns():
-                return Ran(kernel.form, outs, left.nonzero()[0] if count else NONE_LEFT, n, kernel.mixed)
+                return Ran(kernel.form, outs, left.nonzero()[0] if count else NONE_LEFT, n, kernel.mixed, kernel.unsure)
         watched = flags.watched() if kernel.near_numpy else 0
 
         def stretch(span: slice) -> None:
@@ -133,7 +133,7 @@ class CompiledFunction:
             seek(stretch, span, left, watched)
 
         self.stretches.run(watch if watched else stretch, n, threads)
-        return Ran(kernel.form, outs, left.nonzero()[0] if left.any() else NONE_LEFT, n, kernel.mixed)
+        return Ran(kernel.form, outs, left.nonzero()[0] if left.any() else NONE_LEFT, n, kernel.mixed, kernel.unsure)
 
 
 def seek(stretch: Callable[[slice], None], span: slice, left: Column, watched: int) -> None:

@@ -49,6 +49,8 @@ class Kernel:
     form: Form
     kinds: tuple[Kind, ...]
     mixed: bool
+    unsure: bool
+    """Whether a result may be Python's number for one element and NumPy's for another."""
     near_numpy: bool
     """Whether NumPy's numbers are in play, which warn where Python's do not."""
     relaxed: bool
@@ -116,16 +118,17 @@ def _compile(
         signature = _signature(kinds, outs, captured, layout)
         kernel = njit([signature], nogil=True, error_model="numpy", no_cfunc_wrapper=True)(space["kernel"])
         axes = [(k.dtype.str, None if k.shape is None else len(k.shape)) for k in outs]
-        besides = form, axes, build.mixed, build.loose, bool(RELAXED.get())
+        besides = form, axes, build.mixed, build.unsure, build.loose, bool(RELAXED.get())
         return kernel.overloads[signature.args], besides
 
     own = text_of(unit)
     beside = classes if any(map(_is_narrow, arguments)) or NAMES_NARROW.search(own) else ""
     text = f"{own}\n{arguments}\n{beside}\n{[capture.path for capture in bound]}\n{writes}"
-    run, (form, axes, mixed, loose, relaxed) = kept(f"{text}\n{RELAXED.get() is not None}", make)
+    run, (form, axes, mixed, unsure, loose, relaxed) = kept(f"{text}\n{RELAXED.get() is not None}", make)
     made = _shaped(axes, shapes, unit)
     near_numpy = is_near_numpy(kinds, bound, unit)
-    return Kernel(unit, bound, run, form, made, mixed, near_numpy, relaxed, packed, not (loose and near_numpy))
+    unsure, exact = unsure and near_numpy, not (loose and near_numpy)
+    return Kernel(unit, bound, run, form, made, mixed, unsure, near_numpy, relaxed, packed, exact)
 
 
 NAMES_NARROW = re.compile(
