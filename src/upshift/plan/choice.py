@@ -72,11 +72,10 @@ def compile_seconds(function: Function) -> float:
 
 
 def machine_seconds(function: Function, n: float) -> float:
-    """Seconds for n elements by machine code, before it was measured; long work is shared by some threads."""
+    """Seconds for n elements by machine code, before it was measured. That more than two threads help is not sure."""
     alone = n * machine_rate(function)
-    threads = settings().num_threads
-    shared = alone / threads + WAKING if threads > 1 and alone > THREADS_PAY_SECONDS else alone
-    return SWIFT + min(alone, shared)
+    shares = settings().num_threads > 1 and alone > THREADS_PAY_SECONDS
+    return SWIFT + (alone / 2 + WAKING if shares else alone)
 
 
 def machine_rate(function: Function) -> float:
