@@ -125,6 +125,7 @@ class World:
         monkeypatch.setattr(shift, "recall", lambda *_: None)
         monkeypatch.setattr(shift, "remember", lambda *_, **__: None)
         monkeypatch.setattr(self.known.__class__, "walked", lambda known: self.walked())
+        monkeypatch.setattr(choice, "why_no_gpu", lambda: "there is none in this world")
         monkeypatch.setattr(choice, "compile_seconds", lambda *_: costs.compile * costs.estimate)
 
     def spend(self, seconds: float) -> None:

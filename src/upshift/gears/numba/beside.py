@@ -13,7 +13,7 @@ from numba.core import ir, types
 
 from ..ran import NotCompiled
 from .build import Build
-from .classes import NUMPY, Classes, Helpers, Items, Sort, Typed, sort_of_argument, sort_of_type
+from .classes import NUMPY, Classes, Helpers, Items, Sort, Typed, sort_of_type
 from .narrow import is_narrow, meeting
 from .semantics import SOFT, STAND_INS, STRONG
 from .ufuncs import STRONG_UFUNCS, UFUNCS
@@ -25,8 +25,10 @@ _WEAK = {*(id(known[fn]) for known in (STAND_INS, SOFT) for fn in STRONG), *(id(
 class Watch:
     """Looks at every function in which narrow numbers are."""
 
-    def __init__(self, unit: Unit, given: Sequence[Sort], build: Build) -> None:
+    def __init__(self, unit: Unit, given: Sequence[Sort], either: Sequence[Sequence[Sort]], build: Build) -> None:
         self.unit, self.given, self.build = unit, given, build
+        self.either = either
+        """All that its arguments may be when this very code is run: of Python's classes, or of NumPy's."""
         self.helpers: Helpers = {}
 
     def look(self, state: Any) -> None:
@@ -43,13 +45,12 @@ class Watch:
             self._look_beside(typed, classes, f)
             self.build.mixed |= own and _is_mixed(classes.result())
         if own:
-            self.build.unsure = self._is_unsure(typed, state.args)
+            self.build.unsure = self._is_unsure(typed)
 
-    def _is_unsure(self, typed: Typed, args: Sequence[Any]) -> bool:
-        """Whether a result may be of either class, be its arguments all Python's or all NumPy's."""
+    def _is_unsure(self, typed: Typed) -> bool:
+        """Whether a result may be of Python's class for one element and of NumPy's for another."""
         try:
-            either = [[sort_of_argument(t, python) for t in args] for python in (True, False)]
-            return any(_may_be_either(Classes(typed, given, self.helpers).result()) for given in either)
+            return any(_may_be_either(Classes(typed, given, self.helpers).result()) for given in self.either)
         except NotCompiled:
             return True
 

@@ -107,10 +107,14 @@ def _compile(
     captured = [type_of_capture(capture, narrow=True, layout=layout) for capture in bound]
     arguments = (*(type_of(kind, not writes, narrow=True, layout=layout) for kind in kinds), *captured)
     classes = [kind.python for kind in kinds] + [c.mode != "array" and c.expected.python for c in bound]
-    given = [sort_of_argument(t, python) for t, python in zip(arguments, classes, strict=True)]
+    given = _sorts(arguments, classes)
+    taken, elements = classes[len(kinds) :], classes[: len(kinds)]
+    alike = len(set(elements)) <= 1
+    ways = [[python] * len(kinds) for python in (True, False)] if alike else [elements]
+    either = [_sorts(arguments, [*way, *taken]) for way in ways]
 
     def make() -> tuple[Any, Any]:
-        made = _settled(unit, build, arguments, given)
+        made = _settled(unit, build, arguments, given, either)
         form, results = form_of(made.signature.return_type, unit)
         outs = kinds_of(results)
         space = {"__name__": __name__, "attempt": _attempt(made)}
@@ -122,7 +126,8 @@ def _compile(
         return kernel.overloads[signature.args], besides
 
     own = text_of(unit)
-    beside = classes if any(map(_is_narrow, arguments)) or NAMES_NARROW.search(own) else ""
+    told = not alike or any(map(_is_narrow, arguments)) or NAMES_NARROW.search(own)
+    beside = classes if told else taken
     text = f"{own}\n{arguments}\n{beside}\n{[capture.path for capture in bound]}\n{writes}"
     run, (form, axes, mixed, unsure, loose, relaxed) = kept(f"{text}\n{RELAXED.get() is not None}", make)
     made = _shaped(axes, shapes, unit)
@@ -142,12 +147,16 @@ def _is_narrow(t: Any) -> bool:
     return is_narrow(t.dtype if isinstance(t, types.Array) else t)
 
 
-def _settled(unit: Unit, build: Build, arguments: tuple[Any, ...], given: list[Any]) -> Any:
+def _sorts(arguments: Sequence[Any], classes: Sequence[bool]) -> list[Any]:
+    return [sort_of_argument(t, python) for t, python in zip(arguments, classes, strict=True)]
+
+
+def _settled(unit: Unit, build: Build, arguments: tuple[Any, ...], given: list[Any], either: list[list[Any]]) -> Any:
     """The function as Numba compiles it, over again as long as something is learnt about its types."""
     while True:
         build.units.clear()
         build.dispatchers.clear()
-        build.watch = Watch(unit, given, build).look
+        build.watch = Watch(unit, given, either, build).look
         try:
             dispatcher = dispatcher_of(unit, build)
             dispatcher.compile(arguments)
