@@ -44,6 +44,8 @@ LEAST = 0.25
 """Machine code is not considered where it saves less than this share of a call."""
 
 
+STREAM = 0.35e-9
+"""Seconds for one element of a simple NumPy operation on the machine that the rates of steps were seen on."""
 SMALL = 16
 """Numbers of an array that are all in registers: sums of them cost no more than sums of numbers."""
 DIVISIONS = frozenset(("truediv", "divide", "true_divide", "floordiv", "floor_divide", "mod", "remainder", "sqrt"))
@@ -95,9 +97,14 @@ def _emitted_rate(tree: Tree) -> float | None:
     for estimate in (_branchless_rate, _nest_rate):
         if rate is None:
             with contextlib.suppress(NoSelect):
-                rate = estimate(tree)
+                rate = _pace() * estimate(tree)
     _RATES[tree] = tree.paths, rate
     return rate
+
+
+def _pace() -> float:
+    """How long this machine takes for simple arithmetic, in the time of the one that all rates here were seen on."""
+    return min(max(calibration().stream / STREAM, 0.5), 2.0)
 
 
 def _branchless_rate(tree: Tree) -> float:
@@ -124,6 +131,8 @@ def _step_rate(step: Step) -> float:
     read = max(map(_numbers, step.kinds), default=1)
     if name == "getitem":
         return 0.0
+    if name == "histogram":
+        return 2e-9 * read
     if made < read > SMALL:
         return 0.5e-9 * read
     return (1.2e-9 if name in MATHS else 0.5e-9 if name in DIVISIONS else 0.1e-9) * max(made, min(read, SMALL))
