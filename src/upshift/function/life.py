@@ -295,7 +295,7 @@ class Life:
             else:
                 lot.call = made
                 if lot.gear == "numba":
-                    has_compiled(lot.compiled_in / OF_A_KERNEL)
+                    has_compiled(lot.compiled_in / OF_A_KERNEL, "a call")
                 lot.compiled_before = True
                 self._note(lot)
         finally:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import repeat
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -68,8 +68,8 @@ class _Current:
     """How many were timed; before the first one, their time is a guess."""
     measured: float = 0.0
     """When, in seconds since 1970."""
-    warm: bool = False
-    """Whether this process has compiled anything."""
+    warm: ClassVar[set[str]] = set()
+    """What kinds of machine code this process has made."""
 
 
 def calibration() -> Calibration:
@@ -86,14 +86,14 @@ def calibration() -> Calibration:
 
 def is_warm() -> bool:
     """Whether this process has compiled anything, for which all of Numba is loaded."""
-    return _Current.warm
+    return bool(_Current.warm)
 
 
-def has_compiled(seconds: float) -> None:
-    """A function was made in this time. The first in a process is dearer than others, and some lie on the disk."""
-    if _Current.warm and seconds > FROM_DISK:
+def has_compiled(seconds: float, kind: str) -> None:
+    """A function was made in this time. The first of a kind is dearer than others, and some lie on the disk."""
+    if kind in _Current.warm and seconds > FROM_DISK:
         note_compile(seconds)
-    _Current.warm = True
+    _Current.warm.add(kind)
 
 
 def note_compile(seconds: float) -> None:

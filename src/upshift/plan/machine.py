@@ -165,7 +165,7 @@ def _prepared(
     if isinstance(prepared, Refusal):
         return prepared, None
     if machines.gear == "numba":
-        has_compiled(time.perf_counter() - began)
+        has_compiled(time.perf_counter() - began, type(prepared).__name__)
     ran = prepared.over(job.f, job.shared, lanes.columns, n, settings().num_threads)
     return (Machine(prepared), ran) if ran is not None else (Refusal(machines.gear, CHANGES), None)
 
