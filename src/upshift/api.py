@@ -34,7 +34,7 @@ from .verify import check_columns, differ
 GEARS = ("loop", "numpy", "numba", "jax", "cuda")
 _SEQUENCES = (list, tuple, range)
 _NOTHING: tuple[int, None, tuple[Any, ...]] = 0, None, ()
-NO_SHORTCUT: tuple[None, Any] = None, None
+_NO_SHORTCUT: tuple[None, Any] = None, None
 _OBJECTS = ("O", "V")
 """Dtypes of objects, and of records that may hold some."""
 
@@ -75,7 +75,7 @@ def map(
     if gear is None and on_error == "raise" and not shared and not exact and xs and type(f) is types.FunctionType:
         x = xs[0]
         if type(x) is np.ndarray and x.size > TINY:
-            code, short = SHORTCUTS.get((id(f.__code__), len(x).bit_length()), NO_SHORTCUT)
+            code, short = SHORTCUTS.get((id(f.__code__), len(x).bit_length()), _NO_SHORTCUT)
             if code is f.__code__ and not settings().disable:
                 result = short(f, *xs)
                 if result is not MISS:

@@ -67,18 +67,15 @@ class ClassesLost(Exception):
     """Results are asked for one by one, and nobody knows any more which were ints and which floats."""
 
 
-class Stored(Numbers):
-    """Numbers of several classes, stored as the class that holds them all."""
-
-    def objects(self) -> list[Any]:
-        raise ClassesLost
-
-
 class Unsure(Numbers):
     """Numbers that are Python's for one element and NumPy's for another, which a column does not tell apart."""
 
     def objects(self) -> list[Any]:
         raise ClassesLost
+
+
+class Stored(Unsure):
+    """Numbers of several classes, stored as the class that holds them all."""
 
 
 class Same(Piece):
