@@ -1,0 +1,1 @@
+"""Whole arrays: indexing, arithmetic in one pass, NumPy's functions of them."""

@@ -1,0 +1,130 @@
+"""Arrays seen in another shape: transposed, reshaped, turned around, with axes added or left out. The same memory
+wherever NumPy gives the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..check import Walk
+from ..kinds import NUMPY, Array
+from ..rows import arrays
+from ..rows.numbers import safe
+from .elementwise import force
+from .making import packed
+
+
+def transposed_row(kind: Array, order: list[int]) -> tuple[Array, Any]:
+    """The array with its axes in another order."""
+    same = order == sorted(order)
+    made = Array(kind.dtype, kind.ndim, kind.cell, kind.contiguous and same)
+
+    def emit(w: Any, x: str) -> str:
+        shape, strides = arrays.shape_of(w, kind, x), arrays.strides_of(w, kind, x)
+        return arrays.put_together(
+            w, made, arrays.data(w, kind, x), [shape[a] for a in order], [strides[a] for a in order]
+        )
+
+    return made, safe(emit)
+
+
+def transposed(walk: Walk, name: str, order: list[int]) -> str:
+    made, emit = transposed_row(force(walk, name), order)
+    return walk.temporary(made, emit, name)
+
+
+def expand(walk: Walk, name: str, axis: int) -> str:
+    """One more axis, of length 1."""
+    kind = force(walk, name)
+    made = Array(kind.dtype, kind.ndim + 1, kind.cell, kind.contiguous)
+
+    def emit(w: Any, x: str) -> str:
+        shape, strides = arrays.shape_of(w, kind, x), arrays.strides_of(w, kind, x)
+        behind = str(kind.dtype.itemsize)
+        if axis < kind.ndim:
+            behind = arrays.product(w, strides[axis], shape[axis])
+        shape.insert(axis, "1")
+        strides.insert(axis, behind)
+        return arrays.put_together(w, made, arrays.data(w, kind, x), shape, strides)
+
+    return walk.temporary(made, safe(emit), name)
+
+
+def drop(walk: Walk, name: str, axes: Sequence[int]) -> str:
+    """Without axes of length 1; the one item where none is left."""
+    kind = walk.env[name]
+    if not axes or not isinstance(kind, Array):
+        return name
+    rest = [a for a in range(kind.ndim) if a not in axes]
+    if not rest:
+        return walk.temporary(
+            NUMPY[kind.dtype], safe(lambda w, x: arrays.load(w, kind.dtype, arrays.data(w, kind, x))), name
+        )
+    made = Array(kind.dtype, len(rest), kind.cell, kind.contiguous)
+
+    def emit(w: Any, x: str) -> str:
+        shape, strides = arrays.shape_of(w, kind, x), arrays.strides_of(w, kind, x)
+        return arrays.put_together(
+            w, made, arrays.data(w, kind, x), [shape[a] for a in rest], [strides[a] for a in rest]
+        )
+
+    return walk.temporary(made, safe(emit), name)
+
+
+def reshaped(walk: Walk, name: str, lengths: Sequence[str]) -> str:
+    """Another shape: the same memory where there are no gaps, else a copy. One length may be -1."""
+    name = packed(walk, name)
+    kind = walk.env[name]
+    assert isinstance(kind, Array)
+    made = Array(kind.dtype, len(lengths), kind.cell, True)
+
+    def emit(w: Any, x: str, *values: str) -> str:
+        total = arrays.count(w, arrays.shape_of(w, kind, x))
+        shape = _completed(w, list(values), total)
+        count = arrays.count(w, shape)
+        w.leave_if(w.new(f"icmp ne i64 {count}, {total}"), ValueError, "cannot reshape array")
+        return arrays.put_together(w, made, arrays.data(w, kind, x), shape, arrays.packed(w, kind.dtype, shape))
+
+    return walk.temporary(made, emit, name, *lengths)
+
+
+def _completed(w: Any, shape: list[str], total: str) -> list[str]:
+    """A shape in which a length of -1 is worked out."""
+    known = [n for n in shape if n.lstrip("-").isdigit()]
+    if all(n != "-1" for n in known) and len(known) == len(shape):
+        return shape
+    if known.count("-1") > 1:
+        w.leave_if("true", ValueError, "can only specify one unknown dimension")
+        return ["0"] * len(shape)
+    rest = "1"
+    for n in shape:
+        if n != "-1":
+            rest = arrays.product(w, rest, n)
+    made = []
+    for n in shape:
+        if n == "-1":
+            none = w.new(f"icmp eq i64 {rest}, 0")
+            w.leave_if(none, None, "reshapes an array without items")
+            made.append(w.new(f"sdiv i64 {total}, {w.choose(none, 'i64', '1', rest)}"))
+        else:
+            if not n.isdigit():
+                w.leave_if(w.new(f"icmp slt i64 {n}, 0"), None, "a length that is not known beforehand is negative")
+            made.append(n)
+    return made
+
+
+def flipped(walk: Walk, name: str, axes: Sequence[int]) -> str:
+    """Turned around along some axes."""
+    kind = force(walk, name)
+    made = Array(kind.dtype, kind.ndim, kind.cell)
+
+    def emit(w: Any, x: str) -> str:
+        shape, strides = arrays.shape_of(w, kind, x), arrays.strides_of(w, kind, x)
+        pointer = arrays.data(w, kind, x)
+        for a in axes:
+            some = w.choose(w.new(f"icmp sgt i64 {shape[a]}, 0"), "i64", w.new(f"sub i64 {shape[a]}, 1"), "0")
+            pointer = arrays.moved(w, pointer, some, strides[a])
+            strides[a] = w.new(f"sub i64 0, {strides[a]}")
+        return arrays.put_together(w, made, pointer, shape, strides)
+
+    return walk.temporary(made, safe(emit), name)

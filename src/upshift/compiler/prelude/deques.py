@@ -1,0 +1,251 @@
+"""`collections.deque`: a list with a moving start."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterator
+from typing import Any
+
+from .intrinsics import give_up, item, plus, set_item, sized
+from .objects import equals
+from .registry import apart, implements, inline
+
+
+class Deque:
+    """Items in a ring of slots, whose number is a power of two."""
+
+    stands_for = collections.deque
+    size = "number"
+
+    def __init__(self, most: Any) -> None:
+        self.first = 0
+        self.number = 0
+        self.changes = 0
+        """How often items came or went."""
+        self.maxlen = most
+        self.room = sized(8)
+
+    def __len__(self) -> Any:
+        return self.number
+
+    @apart
+    def widen(self) -> None:
+        n = len(self.room)
+        wider = sized(n * 2)
+        i = 0
+        while i < self.number:
+            set_item(wider, i, item(self.room, plus(self.first, i) & (n - 1)))
+            i = plus(i, 1)
+        self.room = wider
+        self.first = 0
+
+    def place(self, i: Any) -> Any:
+        return plus(self.first, i) & (len(self.room) - 1)
+
+    def append(self, x: Any) -> None:
+        if self.maxlen is not None:
+            if self.number >= self.maxlen:
+                if self.maxlen == 0:
+                    return
+                self.first = self.place(1)
+                self.number = plus(self.number, -1)
+        if self.number == len(self.room):
+            self.widen()
+        set_item(self.room, self.place(self.number), x)
+        self.number = plus(self.number, 1)
+        self.changes = plus(self.changes, 1)
+
+    def appendleft(self, x: Any) -> None:
+        if self.maxlen is not None:
+            if self.number >= self.maxlen:
+                if self.maxlen == 0:
+                    return
+                self.number = plus(self.number, -1)
+        if self.number == len(self.room):
+            self.widen()
+        self.first = plus(self.first, -1) & (len(self.room) - 1)
+        set_item(self.room, self.first, x)
+        self.number = plus(self.number, 1)
+        self.changes = plus(self.changes, 1)
+
+    def pop(self) -> Any:
+        if self.number == 0:
+            raise IndexError("pop from an empty deque")
+        self.number = plus(self.number, -1)
+        self.changes = plus(self.changes, 1)
+        return item(self.room, self.place(self.number))
+
+    def popleft(self) -> Any:
+        if self.number == 0:
+            raise IndexError("pop from an empty deque")
+        x = item(self.room, self.first)
+        self.first = self.place(1)
+        self.number = plus(self.number, -1)
+        self.changes = plus(self.changes, 1)
+        return x
+
+    def where(self, i: int) -> Any:
+        if i < 0:
+            i = i + self.number
+        if i < 0 or i >= self.number:
+            raise IndexError("deque index out of range")
+        return self.place(i)
+
+    def __getitem__(self, i: int) -> Any:
+        return item(self.room, self.where(i))
+
+    def __setitem__(self, i: int, x: Any) -> None:
+        set_item(self.room, self.where(i), x)
+
+    def __delitem__(self, i: int) -> None:
+        self.where(i)
+        if i < 0:
+            i = i + self.number
+        while i < self.number - 1:
+            set_item(self.room, self.place(i), item(self.room, self.place(i + 1)))
+            i = plus(i, 1)
+        self.pop()
+
+    def __iter__(self) -> Any:
+        return deque_items(self, self.changes)
+
+    def __reversed__(self) -> Any:
+        return deque_items_backwards(self, self.changes)
+
+    def __contains__(self, x: Any) -> Any:
+        for y in self:
+            if equals(y, x):
+                return True
+        return False
+
+    def extend(self, it: Any) -> None:
+        if it is self:
+            give_up()
+        for x in it:
+            self.append(x)
+
+    def __iadd__(self, it: Any) -> Any:
+        self.extend(it)
+        return self
+
+    def extendleft(self, it: Any) -> None:
+        if it is self:
+            give_up()
+        for x in it:
+            self.appendleft(x)
+
+    def clear(self) -> None:
+        self.number = 0
+        self.changes = plus(self.changes, 1)
+
+    def rotate(self, n: int = 1) -> None:
+        if self.number > 1:
+            n = n % self.number
+            while n > 0:
+                x = self.pop()
+                self.appendleft(x)
+                n = n - 1
+
+    def reverse(self) -> None:
+        i = 0
+        j = self.number - 1
+        while i < j:
+            x = item(self.room, self.place(i))
+            set_item(self.room, self.place(i), item(self.room, self.place(j)))
+            set_item(self.room, self.place(j), x)
+            i = plus(i, 1)
+            j = plus(j, -1)
+
+    def remove(self, x: Any) -> None:
+        i = 0
+        while i < self.number:
+            if equals(item(self.room, self.place(i)), x):
+                del self[i]
+                return
+            i = plus(i, 1)
+        raise ValueError("deque.remove(x): x not in deque")
+
+    def count_of(self, x: Any) -> Any:
+        """`deque.number`, which is the name of a field here."""
+        n = 0
+        for y in self:
+            if equals(y, x):
+                n = plus(n, 1)
+        return n
+
+    def index(self, x: Any) -> Any:
+        i = 0
+        for y in self:
+            if equals(y, x):
+                return i
+            i = plus(i, 1)
+        raise ValueError("is not in deque")
+
+    def insert(self, i: int, x: Any) -> None:
+        if self.maxlen is not None:
+            give_up()
+        n = self.number
+        if i < 0:
+            i = i + n
+            if i < 0:
+                i = 0
+        if i > n:
+            i = n
+        self.append(x)
+        while n > i:
+            set_item(self.room, self.place(n), item(self.room, self.place(n - 1)))
+            n = plus(n, -1)
+        set_item(self.room, self.place(i), x)
+
+    def copy(self) -> Any:
+        made = Deque(self.maxlen)
+        for x in self:
+            made.append(x)
+        return made
+
+    def __eq__(self, other: Any) -> Any:
+        if self.number != other.number:
+            return False
+        i = 0
+        while i < self.number:
+            if not equals(item(self.room, self.place(i)), item(other.room, other.place(i))):
+                return False
+            i = plus(i, 1)
+        return True
+
+    def __ne__(self, other: Any) -> Any:
+        return not self.__eq__(other)
+
+
+for _name in ("__iter__", "__reversed__", "extend", "extendleft", "__iadd__"):
+    getattr(Deque, _name).inline = True
+
+
+def deque_items(items: Any, changes: Any) -> Iterator[Any]:
+    i = 0
+    n = items.number
+    while i < n:
+        if items.changes != changes:
+            raise RuntimeError("deque mutated during iteration")
+        yield item(items.room, items.place(i))
+        i = plus(i, 1)
+
+
+def deque_items_backwards(items: Any, changes: Any) -> Iterator[Any]:
+    i = items.number - 1
+    while i >= 0:
+        if items.changes != changes:
+            raise RuntimeError("deque mutated during iteration")
+        yield item(items.room, items.place(i))
+        i = plus(i, -1)
+
+
+@implements(collections.deque)
+@inline
+def new_deque(iterable: Any = (), maxlen: Any = None) -> Any:
+    if maxlen is not None:
+        if maxlen < 0:
+            raise ValueError("maxlen must be non-negative")
+    made = Deque(maxlen)
+    made.extend(iterable)
+    return made

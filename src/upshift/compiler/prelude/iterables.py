@@ -1,0 +1,738 @@
+"""Iteration: over lists, ranges and texts, and what is built on it."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterator
+from functools import reduce as functools_reduce
+from typing import Any
+
+from .intrinsics import (
+    as_tuple,
+    give_up,
+    item,
+    part,
+    plus,
+    poll,
+    range_start,
+    range_step,
+    range_stop,
+    set_item,
+    sized,
+)
+from .registry import implements, inline, prelude
+
+COMPENSATED = sys.version_info >= (3, 12)
+"""Whether sums of floats make up for what rounding has lost."""
+TURNS = 65536
+"""Turns of a loop over a range between two looks at whether it is to end."""
+MOST = 2**62
+
+
+@prelude
+def list_items(xs: Any) -> Iterator[Any]:
+    i = 0
+    while i < len(xs):
+        yield item(xs, i)
+        i = plus(i, 1)
+
+
+@prelude
+def text_items(s: Any) -> Iterator[Any]:
+    i = 0
+    n = len(s)
+    while i < n:
+        j = plus(i, 1)
+        yield part(s, i, j)
+        i = j
+
+
+@prelude
+def range_up(r: Any) -> Iterator[Any]:
+    i = range_start(r)
+    stop = range_stop(r)
+    step = range_step(r)
+    if stop > MOST or i < -MOST or step > 1000000000:
+        give_up()
+    while i < stop:
+        some = plus(i, step * TURNS)
+        if some > stop:
+            some = stop
+        while i < some:
+            yield i
+            i = plus(i, step)
+        poll()
+
+
+@prelude
+def range_down(r: Any) -> Iterator[Any]:
+    i = range_start(r)
+    stop = range_stop(r)
+    step = range_step(r)
+    if i > MOST or stop < -MOST or step < -1000000000:
+        give_up()
+    while i > stop:
+        some = plus(i, step * TURNS)
+        if some < stop:
+            some = stop
+        while i > some:
+            yield i
+            i = plus(i, step)
+        poll()
+
+
+@prelude
+def range_items(r: Any) -> Iterator[Any]:
+    step = range_step(r)
+    if step > 0:
+        i = range_start(r)
+        stop = range_stop(r)
+        if stop > MOST or i < -MOST or step > 1000000000:
+            give_up()
+        while i < stop:
+            yield i
+            i = plus(i, step)
+            poll()
+    else:
+        i = range_start(r)
+        stop = range_stop(r)
+        if i > MOST or stop < -MOST or step < -1000000000:
+            give_up()
+        while i > stop:
+            yield i
+            i = plus(i, step)
+            poll()
+
+
+@implements(enumerate)
+def enumerate_(it: Any, start: int = 0) -> Iterator[Any]:
+    i = start
+    for x in it:
+        yield i, x
+        i += 1
+
+
+@implements(zip)
+@inline
+def zip_(*its: Any) -> Any:
+    if len(its) == 2:
+        return zip_two(its[0], its[1])
+    if len(its) == 3:
+        return zip_three(its[0], its[1], its[2])
+    if len(its) == 1:
+        return zip_one(its[0])
+    if len(its) == 4:
+        return zip_four(its[0], its[1], its[2], its[3])
+    return give_up()
+
+
+def zip_one(a: Any) -> Iterator[Any]:
+    for x in a:
+        yield (x,)
+
+
+def zip_two(a: Any, b: Any) -> Iterator[Any]:
+    rest = iter(b)
+    for x in a:
+        for y in rest:
+            yield x, y
+            break
+        else:
+            return
+
+
+def zip_three(a: Any, b: Any, c: Any) -> Iterator[Any]:
+    rest = zip_two(b, c)
+    for x in a:
+        for y, z in rest:
+            yield x, y, z
+            break
+        else:
+            return
+
+
+def zip_four(a: Any, b: Any, c: Any, d: Any) -> Iterator[Any]:
+    rest = zip_three(b, c, d)
+    for x in a:
+        for y, z, u in rest:
+            yield x, y, z, u
+            break
+        else:
+            return
+
+
+@implements(map)
+@inline
+def map_(f: Any, *its: Any) -> Any:
+    if len(its) == 1:
+        return map_one(f, its[0])
+    if len(its) == 2:
+        return map_two(f, its[0], its[1])
+    return give_up()
+
+
+def map_one(f: Any, it: Any) -> Iterator[Any]:
+    for x in it:
+        yield f(x)
+
+
+def map_two(f: Any, a: Any, b: Any) -> Iterator[Any]:
+    for x, y in zip_two(a, b):
+        yield f(x, y)
+
+
+@implements(filter)
+def filter_(f: Any, it: Any) -> Iterator[Any]:
+    for x in it:
+        if f is None:
+            if x:
+                yield x
+        elif f(x):
+            yield x
+
+
+@prelude
+def list_backwards(xs: Any) -> Iterator[Any]:
+    i = len(xs) - 1
+    while i >= 0:
+        if i < len(xs):
+            yield item(xs, i)
+        i = plus(i, -1)
+
+
+@prelude
+def text_backwards(s: Any) -> Iterator[Any]:
+    i = len(s) - 1
+    while i >= 0:
+        yield part(s, i, plus(i, 1))
+        i = plus(i, -1)
+
+
+# ---- reductions
+
+
+@implements(sum)
+@inline
+def sum_(it: Any, start: Any = 0) -> Any:
+    if isinstance(start, str):
+        raise TypeError("sum() can't sum strings")
+    total = start
+    if COMPENSATED:
+        lost = 0.0
+        for x in it:
+            if type(total) is float:
+                if type(x) is float:
+                    new = total + x
+                    if abs(total) >= abs(x):
+                        lost += (total - new) + x
+                    else:
+                        lost += (x - new) + total
+                    total = new
+                else:
+                    if not isinstance(x, int):  # nothing is made up for from here on
+                        if lost != 0.0 and lost - lost == 0.0:
+                            total = total + lost
+                        lost = 0.0
+                    total = total + x
+            else:
+                total = total + x
+        if type(total) is float and lost != 0.0 and lost - lost == 0.0:
+            return total + lost
+        return total
+    for x in it:
+        total = total + x
+    return total
+
+
+@implements(any)
+@inline
+def any_(it: Any) -> Any:
+    for x in it:
+        if x:
+            return True
+    return False
+
+
+@implements(all)
+@inline
+def all_(it: Any) -> Any:
+    for x in it:
+        if not x:
+            return False
+    return True
+
+
+@prelude
+@inline
+def in_any_order(it: Any) -> Any:
+    """What is iterated over where the order does not matter: sets of texts have one that differs from run to run."""
+    if isinstance(it, (set, frozenset)):
+        return it.any_order()  # type: ignore[union-attr]
+    return it
+
+
+@prelude
+@inline
+def min_of(it: Any, *, key: Any = None, default: Any = ...) -> Any:
+    first = iter(in_any_order(it)) if key is None else iter(it)
+    for x in first:
+        best = x
+        if key is None:
+            for y in first:
+                if y < best:
+                    best = y
+        else:
+            least = key(x)
+            for y in first:
+                value = key(y)
+                if value < least:
+                    best = y
+                    least = value
+        return best
+    if default is ...:
+        raise ValueError("min() arg is an empty sequence")
+    return default
+
+
+@prelude
+@inline
+def max_of(it: Any, *, key: Any = None, default: Any = ...) -> Any:
+    first = iter(in_any_order(it)) if key is None else iter(it)
+    for x in first:
+        best = x
+        if key is None:
+            for y in first:
+                if y > best:
+                    best = y
+        else:
+            most = key(x)
+            for y in first:
+                value = key(y)
+                if value > most:
+                    best = y
+                    most = value
+        return best
+    if default is ...:
+        raise ValueError("max() arg is an empty sequence")
+    return default
+
+
+@prelude
+@inline
+def min_of_two(a: Any, b: Any, key: Any = None) -> Any:
+    if key is None:
+        if b < a:
+            return b
+        return a
+    if key(b) < key(a):
+        return b
+    return a
+
+
+@prelude
+@inline
+def max_of_two(a: Any, b: Any, key: Any = None) -> Any:
+    if key is None:
+        if b > a:
+            return b
+        return a
+    if key(b) > key(a):
+        return b
+    return a
+
+
+@prelude
+@inline
+def listed(it: Any) -> Any:
+    made = []
+    for x in it:
+        made.append(x)
+    return made
+
+
+@prelude
+@inline
+def tupled(it: Any) -> Any:
+    made = []
+    for x in it:
+        made.append(x)
+    return as_tuple(made)
+
+
+@implements(functools_reduce)
+@inline
+def reduce_(f: Any, it: Any, initial: Any = ...) -> Any:
+    rest = iter(it)
+    if initial is ...:
+        for x in rest:
+            total = x
+            for y in rest:
+                total = f(total, y)
+            return total
+        raise TypeError("reduce() of empty iterable with no initial value")
+    total = initial
+    for y in rest:
+        total = f(total, y)
+    return total
+
+
+# ---- lists behind a star
+
+
+@prelude
+@inline
+def max_of_star(first: Any, rest: Any, key: Any = None) -> Any:
+    """`max(a, *rest)`."""
+    made = list(first)
+    made.extend(rest)
+    if len(made) == 1:
+        give_up()
+    if len(made) == 0:
+        raise TypeError("max expected at least 1 argument, got 0")
+    if key is None:
+        return max(made)
+    return max(made, key=key)
+
+
+@prelude
+@inline
+def min_of_star(first: Any, rest: Any, key: Any = None) -> Any:
+    made = list(first)
+    made.extend(rest)
+    if len(made) == 1:
+        give_up()
+    if len(made) == 0:
+        raise TypeError("min expected at least 1 argument, got 0")
+    if key is None:
+        return min(made)
+    return min(made, key=key)
+
+
+@prelude
+def zip_lists(rows: Any) -> Iterator[Any]:
+    """`zip(*rows)` of lists or texts."""
+    if len(rows) > 0:
+        n = len(rows[0])
+        for row in rows:
+            if len(row) < n:
+                n = len(row)
+        i = 0
+        while i < n:
+            yield tuple([row[i] for row in rows])
+            i = plus(i, 1)
+
+
+@prelude
+def product_of_lists(pools: Any) -> Iterator[Any]:
+    """`itertools.product(*pools)` of lists."""
+    kept = [list(pool) for pool in pools]
+    r = len(kept)
+    some = True
+    for pool in kept:
+        if len(pool) == 0:
+            some = False
+    if some:
+        at = [0] * r
+        more = True
+        while more:
+            poll()
+            yield tuple([item(kept, k)[item(at, k)] for k in range(r)])
+            i = r - 1
+            while i >= 0 and at[i] == len(kept[i]) - 1:
+                at[i] = 0
+                i -= 1
+            if i < 0:
+                more = False
+            else:
+                at[i] += 1
+
+
+# ---- itertools
+
+
+@implements(itertools.count)
+def count_(start: Any = 0, step: Any = 1) -> Iterator[Any]:
+    i = start
+    while True:
+        poll()
+        yield i
+        i = i + step
+
+
+@implements(itertools.chain)
+def chain_(*its: Any) -> Iterator[Any]:
+    for it in its:
+        for x in it:
+            yield x
+
+
+@implements(itertools.chain.from_iterable)
+def chain_from(its: Any) -> Iterator[Any]:
+    for it in its:
+        for x in it:
+            yield x
+
+
+@implements(itertools.islice)
+@inline
+def islice_(it: Any, a: Any, b: Any = ..., c: Any = 1) -> Any:
+    if b is ...:
+        return islice_up_to(it, 0, a, 1)
+    if a is None:
+        return islice_up_to(it, 0, b, c)
+    return islice_up_to(it, a, b, c)
+
+
+def islice_up_to(it: Any, start: Any, stop: Any, step: Any) -> Iterator[Any]:
+    i = 0
+    following = start
+    if stop is not None and stop <= start:
+        return
+    for x in it:
+        if i == following:
+            yield x
+            following += step
+        i += 1
+        if stop is not None and i >= stop:
+            return
+
+
+@implements(itertools.takewhile)
+def takewhile_(f: Any, it: Any) -> Iterator[Any]:
+    for x in it:
+        if not f(x):
+            return
+        yield x
+
+
+@implements(itertools.dropwhile)
+def dropwhile_(f: Any, it: Any) -> Iterator[Any]:
+    rest = iter(it)
+    for x in rest:
+        if not f(x):
+            yield x
+            break
+    for x in rest:
+        yield x
+
+
+@implements(itertools.pairwise)
+def pairwise_(it: Any) -> Iterator[Any]:
+    rest = iter(it)
+    for a in rest:
+        for b in rest:
+            yield a, b
+            a = b
+
+
+@implements(itertools.accumulate)
+def accumulate_(it: Any, func: Any = None, *, initial: Any = None) -> Iterator[Any]:
+    rest = iter(it)
+    if initial is not None:
+        total = initial
+        yield total
+        for x in rest:
+            total = total + x if func is None else func(total, x)
+            yield total
+    else:
+        for first in rest:
+            total = first
+            yield total
+            for x in rest:
+                total = total + x if func is None else func(total, x)
+                yield total
+
+
+@implements(itertools.groupby)
+def groupby_(iterable: Any, key: Any = None) -> Iterator[Any]:
+    rest = iter(iterable)
+    for first in rest:
+        current = first if key is None else key(first)
+        group = [first]
+        for x in rest:
+            k = x if key is None else key(x)
+            if isinstance(k, float) and k != k:
+                give_up()  # which is equal to itself here, where it is the same object
+            if k == current:
+                group.append(x)
+            else:
+                yield current, list_items(group)
+                current = k
+                group = [x]
+        yield current, list_items(group)
+
+
+@implements(itertools.starmap)
+def starmap_(f: Any, it: Any) -> Iterator[Any]:
+    for args in it:
+        yield f(*args)
+
+
+@implements(itertools.repeat)
+@inline
+def repeat_(x: Any, times: Any = None) -> Any:
+    if times is None:
+        return repeat_for_good(x)
+    return repeat_times(x, times)
+
+
+def repeat_for_good(x: Any) -> Iterator[Any]:
+    while True:
+        poll()
+        yield x
+
+
+def repeat_times(x: Any, times: Any) -> Iterator[Any]:
+    for _ in range(times):
+        yield x
+
+
+@implements(itertools.combinations)
+@inline
+def combinations_(it: Any, r: Any) -> Any:
+    pool = listed(it)
+    if r == 2:
+        return combinations_of_two(pool)
+    return combinations_of(pool, r)
+
+
+def combinations_of_two(pool: Any) -> Iterator[Any]:
+    n = len(pool)
+    i = 0
+    while i < n:
+        j = plus(i, 1)
+        while j < n:
+            yield item(pool, i), item(pool, j)
+            j = plus(j, 1)
+        i = plus(i, 1)
+
+
+def combinations_of(pool: Any, r: Any) -> Iterator[Any]:
+    n = len(pool)
+    if r < 0:
+        raise ValueError("r must be non-negative")
+    if r <= n:
+        at = list(range(r))
+        more = True
+        while more:
+            poll()
+            made = sized(r)
+            k = 0
+            while k < r:
+                set_item(made, k, item(pool, item(at, k)))
+                k = plus(k, 1)
+            yield as_tuple(made)
+            i = r - 1
+            while i >= 0 and item(at, i) == i + n - r:
+                i -= 1
+            if i < 0:
+                more = False
+            else:
+                at[i] += 1
+                j = i + 1
+                while j < r:
+                    at[j] = at[j - 1] + 1
+                    j += 1
+
+
+@implements(itertools.permutations)
+@inline
+def permutations_(it: Any, r: Any = None) -> Any:
+    pool = listed(it)
+    if r is None:
+        return permutations_of(pool, len(pool))
+    return permutations_of(pool, r)
+
+
+def permutations_of(pool: Any, r: Any) -> Iterator[Any]:
+    n = len(pool)
+    if r < 0:
+        raise ValueError("r must be non-negative")
+    if r <= n:
+        at = list(range(n))
+        cycles = list(range(n, n - r, -1))
+        more = True
+        first = True
+        while more:
+            poll()
+            if not first:
+                i = r - 1
+                found = False
+                while i >= 0 and not found:
+                    cycles[i] -= 1
+                    if cycles[i] == 0:
+                        kept = at[i]
+                        k = i
+                        while k < n - 1:
+                            at[k] = at[k + 1]
+                            k += 1
+                        at[n - 1] = kept
+                        cycles[i] = n - i
+                        i -= 1
+                    else:
+                        j = n - cycles[i]
+                        kept = at[i]
+                        at[i] = at[j]
+                        at[j] = kept
+                        found = True
+                if not found:
+                    more = False
+            first = False
+            if more:
+                made = sized(r)
+                k = 0
+                while k < r:
+                    set_item(made, k, item(pool, item(at, k)))
+                    k = plus(k, 1)
+                yield as_tuple(made)
+
+
+@implements(itertools.product)
+@inline
+def product_(*its: Any, repeat: Any = 1) -> Any:
+    if len(its) == 2 and repeat == 1:
+        return product_of_two(listed(its[0]), listed(its[1]))
+    if len(its) == 3 and repeat == 1:
+        return product_of_three(listed(its[0]), listed(its[1]), listed(its[2]))
+    if len(its) == 1:
+        return product_of_one(listed(its[0]), repeat)
+    return give_up()
+
+
+def product_of_two(a: Any, b: Any) -> Iterator[Any]:
+    for x in a:
+        for y in b:
+            yield x, y
+
+
+def product_of_three(a: Any, b: Any, c: Any) -> Iterator[Any]:
+    for x in a:
+        for y in b:
+            for z in c:
+                yield x, y, z
+
+
+def product_of_one(pool: Any, r: Any) -> Iterator[Any]:
+    n = len(pool)
+    if r < 0:
+        raise ValueError("repeat argument cannot be negative")
+    if n > 0 or r == 0:
+        at = [0] * r
+        more = True
+        while more:
+            poll()
+            made = sized(r)
+            k = 0
+            while k < r:
+                set_item(made, k, item(pool, item(at, k)))
+                k = plus(k, 1)
+            yield as_tuple(made)
+            i = r - 1
+            while i >= 0 and at[i] == n - 1:
+                at[i] = 0
+                i -= 1
+            if i < 0:
+                more = False
+            else:
+                at[i] += 1

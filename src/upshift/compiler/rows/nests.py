@@ -1,0 +1,360 @@
+"""Loops over the items of whole arrays: arithmetic in one pass, everything else by NumPy's own inner loops.
+
+`a * b + 1` of arrays is one loop, in which LLVM finds vectors. A function that NumPy computes in its own way (`exp`,
+`sin`, sums by halves) is NumPy's inner loop, called for one row after the other: the very bits that NumPy gives. Where
+an operation would make NumPy warn, the processor's flags tell, and the lane is left.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..kinds import INT, Array, Fused, Scalar, Tuple
+from . import arrays, items, loops
+from .items import Width
+from .numpy_casts import DType, cast
+
+FLAGS = 13
+"""The word of the context that says which of the processor's flags are looked at."""
+WARNS = "NumPy warns"
+_X86 = platform.machine() in ("x86_64", "AMD64")
+FLAG_BITS: dict[str, int] = (
+    {"invalid": 1, "divide": 4, "over": 8, "under": 16} if _X86 else {"invalid": 1, "divide": 2, "over": 4, "under": 8}
+)
+"""The processor's flags, by the names that NumPy has for what they mean."""
+ALL_FLAGS = 0x3F if _X86 else 0x1F
+
+
+SETTINGS: Any = getattr(getattr(np, "_core", np).umath, "_extobj_contextvar", None)
+"""Where NumPy keeps what it warns of."""
+_seen: tuple[Any, int] = None, 0
+
+
+def flags_now() -> int:
+    """The flags of which NumPy warns, or raises, as it is set now."""
+    global _seen
+    now = SETTINGS.get() if SETTINGS is not None else None
+    if now is None or now is not _seen[0]:
+        _seen = now, sum(FLAG_BITS[word] for word, way in np.geterr().items() if way != "ignore")
+    return _seen[1]
+
+
+def underflow_is_told() -> bool:
+    """Whether NumPy warns, or raises, where a number becomes too small."""
+    return bool(flags_now() & FLAG_BITS["under"])
+
+
+class Quiet:
+    """A writer inside of a loop over items: what would leave the lane is noted, and looked at behind the loop."""
+
+    quiet = True
+
+    def __init__(self, w: Any) -> None:
+        self.w = w
+        self.new, self.do, self.choose, self.extract = w.new, w.do, w.choose, w.extract
+        self.build, self.intrinsic, self.fresh, self.start = w.build, w.intrinsic, w.fresh, w.start
+        self.noted: dict[tuple[type | None, str], str] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.w, name)
+
+    @property
+    def label(self) -> str:
+        return str(self.w.label)
+
+    def leave_if(self, flag: str, cls: type | None, reason: str) -> None:
+        if flag == "false" or reason == WARNS:
+            return  # the processor's flags will tell
+        room = self.noted.get((cls, reason))
+        if room is None:
+            room = self.noted[cls, reason] = self.w.local("i1")
+            self.w.entry.append(f"  store i1 false, ptr {room}")
+        before = self.new(f"load i1, ptr {room}")
+        self.do(f"store i1 {self.new(f'or i1 {before}, {flag}')}, ptr {room}")
+
+    def leave_noted(self) -> None:
+        for (cls, reason), room in self.noted.items():
+            self.w.leave_if(self.w.new(f"load i1, ptr {room}"), cls, reason)
+            self.w.do(f"store i1 false, ptr {room}")
+
+
+# ---- warnings
+
+
+def watched(w: Any, run: Callable[[], Any], always: int | None = None, raises: type | None = None) -> Any:
+    """Something in which NumPy may warn: the lane is left where one of the flags is set that are looked at. `always`:
+    flags that stand for an exception, whatever NumPy warns of."""
+    w.module.watches = True
+    room = w.local("i32")
+    mask = str(always)
+    if always is None:
+        mask = w.new(f"load i32, ptr {w.new(f'getelementptr i64, ptr %context, i64 {FLAGS}')}")
+    if not _X86:
+        w.call_c("feclearexcept", "i32", ("i32", str(ALL_FLAGS)))
+        made = run()
+        raised = w.call_c("fetestexcept", "i32", ("i32", mask))
+    else:
+        w.module.declare("@llvm.x86.sse.stmxcsr", "declare void @llvm.x86.sse.stmxcsr(ptr)")
+        w.module.declare("@llvm.x86.sse.ldmxcsr", "declare void @llvm.x86.sse.ldmxcsr(ptr)")
+        w.do(f"call void @llvm.x86.sse.stmxcsr(ptr {room})")
+        clear = w.new(f"and i32 {w.new(f'load i32, ptr {room}')}, {~ALL_FLAGS}")
+        w.do(f"store i32 {clear}, ptr {room}")
+        w.do(f"call void @llvm.x86.sse.ldmxcsr(ptr {room})")
+        made = run()
+        w.do(f"call void @llvm.x86.sse.stmxcsr(ptr {room})")
+        raised = w.new(f"and i32 {w.new(f'load i32, ptr {room}')}, {mask}")
+    w.leave_if(w.new(f"icmp ne i32 {raised}, 0"), raises, WARNS if always is None else "a loop of NumPy's fails")
+    return made
+
+
+# ---- what an item is made of
+
+
+def item_of(v: Width, quiet: Quiet, fused: Fused, tree: Any, leaves: Sequence[str]) -> tuple[str, DType]:
+    """The value of a node of the tree, given those of its leaves, and its dtype; for one item, or several at once."""
+    if isinstance(tree, int):
+        return leaves[tree], fused.items[tree].dtype  # type: ignore[attr-defined]
+    word, dtypes, *children = tree
+    given = []
+    for child, want in zip(children, dtypes):
+        value, have = item_of(v, quiet, fused, child, leaves)
+        given.append(cast_item(v, quiet, value, have, want))
+    if word == "cast":
+        return given[0], dtypes[0]
+    if word == "where":
+        t = v.type(dtypes[1])
+        return v.new(f"select {v.of('i1')} {given[0]}, {t} {given[1]}, {t} {given[2]}"), dtypes[1]
+    row = items.row_of(word, dtypes)
+    assert row is not None
+    return row(v, dtypes[0], *given), dtypes[-1]
+
+
+def cast_item(v: Width, quiet: Quiet, value: str, have: DType, want: DType) -> str:
+    if not items.can_cast(have, want):
+        return cast(quiet, value, have, want)
+    made, odd = items.cast(v, have, want, value)
+    if odd and v.count > 1:
+        name = f"llvm.vector.reduce.or.v{v.count}i1"
+        odd = quiet.w.intrinsic(name, "i1", (f"<{v.count} x i1>", odd))
+    if odd:
+        quiet.leave_if(odd, None, "a float that does not fit becomes an int")
+    return made
+
+
+def dtypes_in(fused: Fused) -> set[DType]:
+    """All dtypes that an item goes through."""
+    found = {fused.dtype, *(kind.dtype for kind in fused.items[:-1])}  # type: ignore[attr-defined]
+
+    def look(tree: Any) -> None:
+        if not isinstance(tree, int):
+            found.update(tree[1])
+            for child in tree[2:]:
+                look(child)
+
+    look(fused.tree)
+    return found
+
+
+# ---- loops over several arrays at once
+
+
+class Nest:
+    """Loops over arrays of one shape, or that are stretched to it: the innermost one over whatever lies in one row."""
+
+    def __init__(self, w: Any, shape: Sequence[str], parts: Sequence[tuple[Array, str]]) -> None:
+        self.w, self.shape, self.parts = w, list(shape), list(parts)
+        self.n = len(shape)
+        self.pointers = [arrays.data(w, kind, x) for kind, x in parts]
+        self.strides = [self._stretched(kind, x) for kind, x in parts]
+        self._flatten()
+
+    def _stretched(self, kind: Array, x: str) -> list[str]:
+        """Strides along the axes of the nest: 0 where an array has no such axis, or one of length 1."""
+        w, missing = self.w, self.n - kind.ndim
+        found = ["0"] * missing
+        for axis in range(kind.ndim):
+            step, n = arrays.stride(w, kind, x, axis), arrays.dim(w, kind, x, axis)
+            found.append(w.choose(w.new(f"icmp eq i64 {n}, 1"), "i64", "0", step))
+        return found
+
+    def _flatten(self) -> None:
+        """Where all arrays have the shape of the nest and no gaps, one long row takes the place of many."""
+        w = self.w
+        if self.n < 2 or any(kind.ndim != self.n or not kind.contiguous for kind, _ in self.parts):
+            return
+        flags = []
+        for kind, x in self.parts:
+            own = arrays.shape_of(w, kind, x)
+            flags += [w.new(f"icmp eq i64 {a}, {b}") for a, b in zip(own, self.shape) if a != b]
+        flat = arrays.all_of(w, flags)
+        total = arrays.count(w, self.shape)
+        self.shape = [
+            *(w.choose(flat, "i64", "1", n) for n in self.shape[:-1]), w.choose(flat, "i64", total, self.shape[-1])
+        ]  # fmt: skip
+        for (kind, _), strides in zip(self.parts, self.strides):
+            strides[-1] = w.choose(flat, "i64", str(kind.dtype.itemsize), strides[-1])
+
+    def rows(self, body: Callable[[list[str], str, list[str]], None]) -> None:
+        """`body(pointers, n, strides)` for every row."""
+        w = self.w
+
+        def at(indices: list[str]) -> None:
+            pointers = []
+            for pointer, strides in zip(self.pointers, self.strides):
+                for i, step in zip(indices, strides):
+                    pointer = arrays.moved(w, pointer, i, step)
+                pointers.append(pointer)
+            body(pointers, self.shape[-1], [strides[-1] for strides in self.strides])
+
+        arrays.nested(w, self.shape[:-1], at)
+
+    def items(self, body: Callable[[Width, list[str]], None], wide: int) -> None:
+        """`body(width, pointers)` for all items: several at once where rows have no gaps, the others one by one."""
+        w = self.w
+        pairs = zip(self.strides, [str(kind.dtype.itemsize) for kind, _ in self.parts])
+        flags = [w.new(f"icmp eq i64 {strides[-1]}, {size}") for strides, size in pairs if strides[-1] != size]
+        unit = arrays.all_of(w, flags) if wide > 1 else "false"
+
+        def row(pointers: list[str], n: str, strides: list[str]) -> None:
+            def at_once(j: str) -> None:
+                pairs = zip(pointers, self.parts)
+                body(Width(w, wide), [_item(w, kind, pointer, j) for pointer, (kind, _) in pairs])
+
+            def alone(j: str) -> None:
+                body(Width(w, 1), [arrays.moved(w, pointer, j, step) for pointer, step in zip(pointers, strides)])
+
+            first = "0"
+            if unit != "false":
+                whole = w.new(f"and i64 {n}, {-wide}")
+                first = whole if unit == "true" else w.choose(unit, "i64", whole, "0")
+                arrays.each(w, first, at_once, "0", wide)
+            arrays.each(w, n, alone, first)
+
+        self.rows(row)
+
+
+def _item(w: Any, kind: Array, pointer: str, j: str) -> str:
+    return str(w.new(f"getelementptr inbounds {arrays.item_ll(kind.dtype)}, ptr {pointer}, i64 {j}"))
+
+
+def fill(w: Any, out: Array, x: str, fused: Fused, value: str) -> None:
+    """Compute all items of an array that has the shape of the fused one, and shares no memory with what it is made of
+    but item by item."""
+    leaves = [w.extract(fused.ll, value, i) for i in range(len(fused.items) - 1)]
+    at = [i for i, kind in enumerate(fused.items[:-1]) if isinstance(kind, Array)]
+    nest = Nest(w, arrays.shape_of(w, out, x), [(out, x), *((fused.items[i], leaves[i]) for i in at)])  # type: ignore[list-item]
+    quiet = Quiet(w)
+    dtypes = {out.dtype, *dtypes_in(fused)}
+    plain = all(dtype.kind != "c" and dtype.char != "e" for dtype in dtypes)
+    wide = items.WIDE // max(dtype.itemsize for dtype in dtypes) if plain else 1
+    numbers = [i for i in range(len(leaves)) if i not in at]
+    spread = {i: Width(w, wide).spread(fused.items[i].dtype, leaves[i]) for i in numbers}  # type: ignore[attr-defined]
+
+    def item(v: Width, pointers: list[str]) -> None:
+        values = list(leaves)
+        for i in numbers if v.count > 1 else ():
+            values[i] = spread[i]
+        for i, pointer in zip(at, pointers[1:]):
+            values[i] = v.load(fused.items[i].dtype, pointer)  # type: ignore[attr-defined]
+        made, have = item_of(v, quiet, fused, fused.tree, values)
+        v.store(out.dtype, pointers[0], cast_item(v, quiet, made, have, out.dtype))
+
+    if can_warn(fused.tree) or out.dtype != fused.dtype:
+        watched(w, lambda: nest.items(item, wide))
+    else:
+        nest.items(item, wide)
+    quiet.leave_noted()
+
+
+def copy(w: Any, out: Array, x: str, kind: Array, own: str) -> None:
+    """The items of one array into another of its shape and dtype."""
+    fill(w, out, x, Fused((kind, Tuple((INT,) * out.ndim)), kind.dtype, out.ndim, 0), _alone(w, out, kind, own))
+
+
+def _alone(w: Any, out: Array, kind: Array, own: str) -> str:
+    ll = f"{{ {kind.ll}, {Tuple((INT,) * out.ndim).ll} }}"
+    return str(w.new(f"insertvalue {ll} undef, {kind.ll} {own}, 0"))
+
+
+_CALM = frozenset(
+    (
+        *(items.CLIP, np.maximum, np.minimum, np.negative, np.absolute, np.fabs, np.invert, np.logical_not),
+        *(np.logical_and, np.logical_or, np.logical_xor, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.positive),
+        *(np.copysign, np.floor, np.ceil, np.trunc, np.rint, np.isnan, np.isinf, np.isfinite, np.signbit, np.conjugate),
+    )
+)
+"""Functions of which NumPy never warns."""
+
+
+def can_warn(tree: Any) -> bool:
+    """Whether NumPy may warn of something in this."""
+    if isinstance(tree, int):
+        return False
+    word, dtypes, *children = tree
+    calm = word == "where" or word in _CALM or word in items.COMPARED
+    if word == "cast":
+        calm = dtypes[0].kind in "biu" or dtypes[0].itemsize >= 8
+    if all(dtype.kind in "biu" for dtype in dtypes):
+        calm = True
+    return not calm or any(map(can_warn, children))
+
+
+# ---- NumPy's own loops
+
+
+def declare_loop(w: Any, ufunc: Any, dtypes: tuple[DType, ...]) -> tuple[str, str]:
+    """The name of a loop and of its data."""
+    found = loops.find(ufunc, dtypes)
+    assert found is not None
+    name = loops.name_of(ufunc, dtypes)
+    w.module.symbols[name] = found[0]
+    w.module.declare(f"@{name}", f"declare void @{name}(ptr, ptr, ptr, ptr)")
+    if not found[1]:
+        return name, "null"
+    w.module.symbols[name + "_data"] = found[1]
+    w.module.declare(f"@{name}_data", f"@{name}_data = external global i8")
+    return name, f"@{name}_data"
+
+
+def call_loop(w: Any, ufunc: Any, dtypes: tuple[DType, ...], pointers: Sequence[str], n: str,
+              strides: Sequence[str]) -> None:  # fmt: skip
+    """One row: the addresses of the first items, how many there are, and the strides."""
+    name, own = declare_loop(w, ufunc, dtypes)
+    count = len(pointers)
+    columns, steps, length = w.local(f"[{count} x ptr]"), w.local(f"[{count} x i64]"), w.local("i64")
+    for i, (pointer, step) in enumerate(zip(pointers, strides, strict=True)):
+        w.do(f"store ptr {pointer}, ptr {w.new(f'getelementptr ptr, ptr {columns}, i64 {i}')}")
+        w.do(f"store i64 {step}, ptr {w.new(f'getelementptr i64, ptr {steps}, i64 {i}')}")
+    w.do(f"store i64 {n}, ptr {length}")
+    w.do(f"call void @{name}(ptr {columns}, ptr {length}, ptr {steps}, ptr {own}) nounwind")
+
+
+def in_memory(w: Any, dtype: DType, value: str) -> str:
+    """The address of a number, for a loop to read it."""
+    cell = w.local(arrays.item_ll(dtype))
+    arrays.store(w, dtype, cell, value)
+    return str(cell)
+
+
+def by_loop(w: Any, ufunc: Any, dtypes: tuple[DType, ...], outs: Sequence[tuple[Array, str]],
+            given: Sequence[tuple[Any, str]]) -> None:  # fmt: skip
+    """A ufunc of arrays and numbers that have its dtypes already, into arrays of the result's shape."""
+    own = [(kind, x) for kind, x in given if isinstance(kind, Array)]
+    nest = Nest(w, arrays.shape_of(w, *outs[0]), [*own, *outs])
+    cells = {
+        i: in_memory(w, kind.dtype or np.dtype(float), x)
+        for i, (kind, x) in enumerate(given)
+        if isinstance(kind, Scalar)
+    }
+
+    def row(pointers: list[str], n: str, strides: list[str]) -> None:
+        rest = iter(zip(pointers, strides))
+        places = [(cells[i], "0") if i in cells else next(rest) for i in range(len(given))]
+        places += list(rest)
+        call_loop(w, ufunc, dtypes, [p for p, _ in places], n, [s for _, s in places])
+
+    watched(w, lambda: nest.rows(row))

@@ -1,0 +1,71 @@
+"""Programs are written, run in the gear llvm and compared with the loop: `python -m fuzz --seconds 600 --seed 1`.
+
+python -m fuzz --count 1000 --seed 3 --keep /tmp/found       # failing programs are shrunk and kept in that folder
+python -m fuzz --program 3:417                               # one program: its text, and what became of it
+python -m fuzz --file findings/some_finding.py               # the same of a file
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from fuzz import finding
+from fuzz.program import HEAD, Program, written
+from fuzz.session import fuzz, judged, save
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__.partition("\n")[0])
+    parser.add_argument("--seconds", type=float, help="stop after so long")
+    parser.add_argument("--count", type=int, help="stop after so many programs")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--start", type=int, default=0, help="number of the first program")
+    parser.add_argument("--stride", type=int, default=1, help="take every so many programs only")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--keep", type=Path, default=Path("fuzz_found"), help="folder for failing programs")
+    parser.add_argument("--json", type=Path, help="file for the figures")
+    parser.add_argument("--unused", action="store_true", help="name what of the compiler was never used")
+    parser.add_argument("--program", help="seed:number of one program")
+    parser.add_argument("--file", type=Path, help="a program that was kept")
+    given = parser.parse_args()
+    if given.program or given.file:
+        return _one(finding.read(given.file) if given.file else written(*map(int, given.program.split(":"))))
+    others = [subprocess.Popen(_command(given, job)) for job in range(1, given.jobs)]
+    count = None if given.count is None else -(-given.count // given.jobs)
+    tally = fuzz(given.seed, given.start, count, given.seconds, given.stride * given.jobs, given.keep, _say)
+    _say(tally.told())
+    if given.unused:
+        _say("\n".join(f"unused: {' '.join(map(str, place))}" for place in tally.unused()))
+    if given.json is not None:
+        save(tally, given.json)
+    failed = [other.wait() for other in others]
+    return int(bool(tally.failures) or any(failed))
+
+
+def _command(given: argparse.Namespace, job: int) -> list[str]:
+    """The same for every so many programs, in a process of its own."""
+    command = [sys.executable, "-m", "fuzz", "--seed", str(given.seed), "--keep", str(given.keep)]
+    command += ["--start", str(given.start + job * given.stride), "--stride", str(given.stride * given.jobs)]
+    if given.count is not None:
+        command += ["--count", str(given.count // given.jobs)]
+    return command + (["--seconds", str(given.seconds)] if given.seconds is not None else [])
+
+
+def _one(program: Program) -> int:
+    verdict, told = judged(program)
+    _say(program.text.removeprefix(HEAD))
+    _say("\n".join(map(finding.shown, program.columns)))
+    _say(f"{verdict} {told}")
+    return int(verdict not in ("same", "refused", "slow"))
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,386 @@
+"""Functions of whole arrays in the gear llvm: the loop's very bits, and none of them refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from law import check
+from upshift.compiler import kernel
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+R = np.random.default_rng(0)
+V = R.normal(size=(12, 8))  # vectors, matrices, and others of their kind: one element for each of the first axis
+M = R.normal(size=(12, 4, 5))
+N = R.normal(size=(12, 5, 6))
+S = R.normal(size=(12, 6, 6))
+P = np.array([a @ a.T + np.eye(6) for a in S])
+LONG = R.normal(size=(3, 300))
+BIG = R.normal(size=(3, 70, 50))
+WIDE = R.normal(size=(3, 50, 40))
+POINTS = R.normal(size=(12, 4, 3))
+INTS = R.integers(-5, 9, (12, 12))
+COUNTS = np.abs(INTS)
+SMALL = R.integers(-100, 100, (12, 7)).astype(np.int8)
+BYTES = R.integers(0, 255, (12, 7)).astype(np.uint8)
+SHORT = R.integers(-(10**6), 10**6, (12, 7)).astype(np.int32)
+FLAGS = SMALL > 0
+SINGLE = R.normal(size=(12, 7)).astype(np.float32)
+Z = M + 1j * M[::-1]
+ODD = R.choice(np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1.5, -2.5, 1e-320]), size=(12, 37))
+FEW = [5, 1, 3]
+
+
+def sm(x):
+    e = np.exp(x - np.max(x))
+    return e / np.sum(e)
+
+
+def w_1(x):
+    x[0] = 5.0
+    x[1:3] += 1
+    return x
+
+
+def loop(x):
+    s = 0.0
+    for row in x:
+        for v in row:
+            s += v * v
+    return s
+
+
+def put(x):
+    y = np.zeros_like(x)
+    y[x > 0] = 1
+    y[0] = x[1]
+    y[:, 1] = 3
+    y[1:, 2:] = x[:-1, :3]
+    return y, y.shape, y.max()
+
+
+def shift(x):
+    x[1:] = x[:-1]
+    x[0] = x[1] * 2
+    return x
+
+
+def norm(a):
+    return (a - a.mean()) / a.std()
+
+
+def g_4(a):
+    out = []
+    for row in a:
+        out.append(row * 2)
+    return np.concatenate(out)
+
+
+def h_4(a):
+    rows = [[1.0, 2.0], [3.0, 4.0]]
+    return np.array(rows) @ np.array([1, 2])
+
+
+def step(u):
+    for i in range(300):
+        v = u * 0.5
+        u = v + np.sin(u) * 0.1
+    return u
+
+
+def two(u):
+    a = u * 1.0
+    b = u + 1
+    s = 0.0
+    for i in range(300):
+        a, b = b, a * 0.5 + b[::-1] * 0.25
+        c = a[10:20, ::2]
+        a = a + 1
+        s += c[0, 0]
+    return a, b, s
+
+
+def conv(x):
+    out = np.zeros((100,))
+    for i in range(100):
+        for j in range(10):
+            w = x[i : i + 100] * x[:100]
+            out[i] += w.sum()
+    return out
+
+
+def views(u):
+    a = u.copy()
+    for i in range(300):
+        b = a.T
+        a = b * 0.99
+        d = a[1:]
+        e = a[:-1]
+        a = np.concatenate((d - e, a[:1]))
+    return a
+
+
+ROWS: list[tuple[Callable[..., Any], ...]] = [
+    (lambda x: x[0] + x[-1], V),
+    (lambda x: x * 2 + 1, V),
+    (lambda x: x[1:] - x[:-1], V),
+    (lambda x: np.sum(x * x), V),
+    (lambda x: np.exp(x).sum(), V),
+    (lambda x: np.where(x > 0, x, 0.0), V),
+    (sm, V),
+    (w_1, V),
+    (lambda a, b: (a * b).mean(), V, V),
+    (lambda x: x.sum(axis=0), M),
+    (lambda x: x.sum(axis=1), M),
+    (lambda x: x.T.sum(axis=1), M),
+    (lambda x: x.T + 1, M),
+    (lambda x: x.mean(axis=1, keepdims=True) - x, M),
+    (lambda x: x[x > 0].sum(), M),
+    (lambda x: np.array([1.0, 2.0, 3.0]) * x[0, 0], M),
+    (lambda x: np.array([[1, 2], [3, 4]]) + 1, M),
+    (lambda x: x[[0, 2]], M),
+    (lambda x: x[np.array([0, 2, -1])], M),
+    (lambda x: x[:, np.array([0, 2, -1])], M),
+    (lambda x: x[np.array([0, 2, -1]), np.array([0, 1, 1])], M),
+    (lambda x: x[9, 9], M),
+    (lambda x: x[::-1, ::2], M),
+    (lambda x: x[..., None, 0], M),
+    (lambda x: np.maximum(x, 0), M),
+    (lambda x: (x / 0).sum(), M),
+    (lambda x: x**2 + x**3 - x**0.5, abs(M)),
+    (lambda x: x // 1 + x % 2, M),
+    (loop, M),
+    (put, M),
+    (shift, M),
+    (lambda x: x[[0, 2]], M),
+    (lambda a, b: a @ b, M, N),
+    (lambda a, b: a @ b, BIG, WIDE),
+    (lambda a, b: np.dot(a, b), BIG, WIDE),
+    (lambda a: a @ a.T, BIG),
+    (lambda a: a.T @ a, BIG),
+    (lambda a: a.T.dot(a), M),
+    (lambda a: np.dot(a, a.T), M),
+    (lambda a, b: a @ b[0, :5], M, N),
+    (lambda a, b: a[0] @ b, M, N),
+    (lambda a, b: a[0] @ b[:, 0], M, N),
+    (lambda a, b: np.dot(a[0], b[:, 0]), M, N),
+    (lambda a: np.dot(a, a), V),
+    (lambda a: a @ a, V),
+    (lambda a: np.outer(a, a), V),
+    (lambda a: np.inner(a, a), V),
+    (lambda a: a[:, None] * a[None, :], V),
+    (lambda a: a.reshape(5, 4), M),
+    (lambda a: a.reshape(-1), M),
+    (lambda a: a.T.reshape(2, -1), M),
+    (lambda a: a.ravel() * 2, M),
+    (lambda a: a.T.ravel(), M),
+    (lambda a: a.flatten(), M),
+    (lambda a: a.transpose(1, 0), M),
+    (lambda a: np.flip(a, 0) + a[::-1], M),
+    (lambda a: np.swapaxes(a, 0, 1), M),
+    (lambda a: np.expand_dims(a, 0), M),
+    (lambda a: (a.astype(np.int64) * 3).sum(), M * 10),
+    (lambda a: a.astype(np.float32) * 2, M),
+    (lambda a: (a.astype(np.float32) * 2).sum(), M),
+    (lambda a: a.astype(np.float32).mean(axis=0), M),
+    (lambda a: a.sum(), SMALL),
+    (lambda a: a.sum(), BYTES),
+    (lambda a: a.sum(), SHORT),
+    (lambda a: a.sum(), FLAGS),
+    (lambda a: a.mean(), SMALL),
+    (lambda a: a.mean(), BYTES),
+    (lambda a: a.mean(), SHORT),
+    (lambda a: a.mean(), FLAGS),
+    (lambda a: a.max(), SMALL),
+    (lambda a: a.max(), BYTES),
+    (lambda a: a.max(), SHORT),
+    (lambda a: a.max(), FLAGS),
+    (lambda a: a * 2 if a.dtype != bool else a, SMALL),
+    (lambda a: a * 2 if a.dtype != bool else a, BYTES),
+    (lambda a: a * 2 if a.dtype != bool else a, SHORT),
+    (lambda a: a * 2 if a.dtype != bool else a, FLAGS),
+    (lambda a: a + a, SMALL),
+    (lambda a: a + a, BYTES),
+    (lambda a: a + a, SHORT),
+    (lambda a: a + a, FLAGS),
+    (lambda a: a / 3, SMALL),
+    (lambda a: a / 3, BYTES),
+    (lambda a: a / 3, SHORT),
+    (lambda a: a / 3, FLAGS),
+    (lambda a: a // 3, SMALL),
+    (lambda a: a // 3, BYTES),
+    (lambda a: a // 3, SHORT),
+    (lambda a: a // 3, FLAGS),
+    (lambda a: a @ a, SMALL),
+    (lambda a: a @ a, BYTES),
+    (lambda a: a @ a, SHORT),
+    (lambda a: a @ a, FLAGS),
+    (lambda a: (a > 2).any(), SMALL),
+    (lambda a: (a > 2).any(), BYTES),
+    (lambda a: (a > 2).any(), SHORT),
+    (lambda a: (a > 2).any(), FLAGS),
+    (lambda a: np.all(a), SMALL),
+    (lambda a: np.all(a), BYTES),
+    (lambda a: np.all(a), SHORT),
+    (lambda a: np.all(a), FLAGS),
+    (lambda a: np.prod(a[:3]), SMALL),
+    (lambda a: np.prod(a[:3]), BYTES),
+    (lambda a: np.prod(a[:3]), SHORT),
+    (lambda a: np.prod(a[:3]), FLAGS),
+    (lambda a: a[1] + a[2], SMALL),
+    (lambda a: a[1] + a[2], BYTES),
+    (lambda a: a[1] + a[2], SHORT),
+    (lambda a: a[1] + a[2], FLAGS),
+    (lambda a: a * a + 1j, Z),
+    (lambda a: a.sum(axis=0), Z),
+    (lambda a: np.abs(a), Z),
+    (lambda a: a / a, Z),
+    (lambda a: a.conj() * 2 if False else np.conj(a) * 2, Z),
+    (lambda a: a.var(), M),
+    (lambda a: np.std(a), M),
+    (lambda a: np.var(a, axis=0), M),
+    (lambda a: a.std(axis=1, ddof=1), M),
+    (lambda a: a.std(axis=1, keepdims=True), M),
+    (lambda a: np.var(a), INTS),
+    (lambda a: np.median(a), V),
+    (lambda a: np.median(a), INTS),
+    (lambda a: np.average(a, weights=a * a), V),
+    (lambda a: np.ptp(a), V),
+    (lambda a: np.count_nonzero(a), INTS),
+    (lambda a: np.argmax(a), M),
+    (lambda a: a.argmin(axis=1), M),
+    (lambda a: a.argmax(axis=0), M),
+    (lambda a: np.nonzero(a > 0)[0].sum(), INTS),
+    (lambda a: np.where(a > 0)[0], V[:1]),
+    (lambda a: np.searchsorted(np.sort(a), 0.3), V),
+    (lambda a: np.searchsorted(np.sort(a), a), V),
+    (lambda a: np.cumsum(a), V),
+    (lambda a: np.cumsum(a), INTS.astype(np.int8)),
+    (lambda a: np.cumsum(a, axis=0), M),
+    (lambda a: a.cumsum(axis=1), M),
+    (lambda a: np.cumprod(a), V),
+    (lambda a: np.diff(a), V),
+    (lambda a: np.diff(a, n=2), V),
+    (lambda a: np.diff(a, axis=0), M),
+    (lambda n: np.arange(n), FEW),
+    (lambda n: np.arange(1, n + 4, 2), FEW),
+    (lambda n: np.arange(0.1, n * 1.3, 0.7), FEW),
+    (lambda n: np.arange(n, -3, -1), FEW),
+    (lambda n: np.linspace(0, n, 7), FEW),
+    (lambda n: np.linspace(0.3, n, 7, endpoint=False), FEW),
+    (lambda n: np.linspace(0.3, n, 1), FEW),
+    (lambda n: np.linspace(-2, n), FEW),
+    (lambda n: np.eye(n), FEW),
+    (lambda n: np.eye(n, n + 1, k=-1), FEW),
+    (lambda n: np.identity(n), FEW),
+    (lambda a: np.diag(a), V),
+    (lambda a: np.diag(a), M),
+    (lambda a: np.trace(a), M),
+    (lambda a: np.triu(a) - np.tril(a, -1), M),
+    (lambda a: np.roll(a, 3), V),
+    (lambda a: np.roll(a, -1, axis=1), M),
+    (lambda a: np.roll(a, 1), M),
+    (lambda a: np.repeat(a, 3), V),
+    (lambda a: np.tile(a, 2), V),
+    (lambda a: np.round(a, 2), V),
+    (lambda a: np.round(a), V),
+    (lambda a: a.round(1), V),
+    (lambda a: np.sort(a), V),
+    (lambda a: np.sort(a), LONG),
+    (lambda a: np.sort(a), M),
+    (lambda a: np.sort(a), INTS),
+    (lambda a: np.argsort(a), V),
+    (lambda a: np.argsort(a), LONG),
+    (lambda a: np.unique(a).sum(), INTS),
+    (lambda a: np.bincount(a, minlength=20), COUNTS),
+    (lambda a: np.bincount(a, weights=a * 0.5, minlength=20), COUNTS),
+    (lambda a: np.polyval([1.0, 2.0, 3.0], a), V),
+    (lambda a: np.convolve(a, a), LONG[:, :30]),
+    (lambda a: np.convolve(a, a[:12], "same"), LONG[:, :30]),
+    (lambda a: np.isclose(a, a + 1e-9), V),
+    (lambda a: np.allclose(a, a + 1e-9), V),
+    (lambda a: np.array_equal(a, a), V),
+    (lambda a: sum(a), V),
+    (lambda a: max(a), V),
+    (lambda a: len(a) + a.size + a.shape[0] + a.ndim, M),
+    (lambda a: [float(v) for v in a], V),
+    (lambda a: sorted(a), V),
+    (lambda a: np.full(3, a[0]) + np.ones(3) * np.zeros(3) + np.full((3,), 2), V),
+    (lambda a: np.ones((2, 3), dtype=np.int32) * 2, V),
+    (lambda a: np.zeros_like(a) + np.ones_like(a) + np.full_like(a, 3), INTS),
+    (lambda a: abs(a) + np.abs(-a), V),
+    (lambda a: ~(a > 0) & (a < 1) | (a == 0), V),
+    (lambda a: np.maximum(a, 0) - np.minimum(a, 1.5), V),
+    (lambda a: np.clip(a, -1, 1), V),
+    (lambda a: a.clip(0), V),
+    (lambda a: np.sin(a) + np.cos(a) * np.tanh(a) - np.log(np.abs(a) + 1) + np.sqrt(np.abs(a)), V),
+    (lambda a: np.power(a, 3) + np.float64(2) ** a, np.abs(V)),
+    (lambda a: np.mod(a, 0.3) + np.floor_divide(a, 0.3) + np.arctan2(a, 2.0) + np.hypot(a, 1), V),
+    (norm, M),
+    (lambda a: np.count_nonzero(a), INTS),
+    (lambda a: np.concatenate((a, a[:2], a * 2)), V),
+    (lambda a: np.concatenate([a, a], axis=1), M),
+    (lambda a: np.concatenate([a, a]), M),
+    (lambda a: np.stack([a, a * 2]), V),
+    (lambda a: np.stack((a, a * 2), axis=1), M),
+    (lambda a: np.vstack((a, a)), V),
+    (lambda a: np.hstack((a, a)), V),
+    (lambda a: np.hstack((a, a)), M),
+    (lambda a: np.column_stack((a, a)), V),
+    (lambda a: np.array([a, a * 3]), V),
+    (lambda a: np.pad(a, 2), V),
+    (lambda a: np.pad(a, 1, mode="constant"), M),
+    (lambda a: np.pad(a, ((1, 1), (0, 2))), M),
+    (lambda a: np.pad(a, 1, mode="edge"), M),
+    (lambda a: np.cross(a[:3], a[3:6]), V),
+    (lambda a: np.linalg.inv(a), S),
+    (lambda a: np.linalg.det(a), S),
+    (lambda a: np.linalg.solve(a, a[0]), S),
+    (lambda a: np.linalg.solve(a, a.T), S),
+    (lambda a: np.linalg.cholesky(a), P),
+    (lambda a: np.linalg.eigvalsh(a), P),
+    (lambda a: np.linalg.eigh(a)[1], P),
+    (lambda a: np.linalg.norm(a), V),
+    (lambda a: np.linalg.norm(a), S),
+    (lambda a: np.linalg.norm(a, axis=1), S),
+    (lambda a: np.linalg.norm(a, 1), V),
+    (lambda a: np.linalg.inv(a * 0), S),
+    (lambda a: np.linalg.solve(a @ a.T, a[0]), M),
+    (g_4, M),
+    (h_4, V),
+    (step, BIG),
+    (two, BIG),
+    (conv, BIG),
+    (views, BIG),
+    (lambda x: np.clip(x, -1, 1), ODD),
+    (lambda x: np.clip(x, 0.0, 1), ODD),
+    (lambda x: np.clip(x, -0.0, 1) * 2, ODD),
+    (lambda x: np.clip(x, -3, 10) * 2 + 1, INTS),
+    (lambda x: np.maximum(x, 0), ODD),
+    (lambda x: np.maximum(x, -0.0) + 0, ODD),
+    (lambda x: np.minimum(x, x[::-1]), ODD),
+    (lambda x: np.maximum(0, x), ODD),
+    (lambda x: np.percentile(x, 25), V),
+    (lambda x: np.percentile(x, 75) - np.quantile(x, 0.1), V),
+    (lambda x: np.cov(x), M),
+    (lambda x: np.cov(np.transpose(x)), M),
+    (lambda x: np.histogram(x)[0], V),
+    (lambda x: np.histogram(x, bins=7)[1], V),
+    (lambda x: np.histogram(x, 7, weights=x * x)[0], V),
+    (lambda x: np.cross(x, x[::-1]), POINTS),
+    (lambda x: np.cross(x[0], x[1]), POINTS),
+    (lambda x: np.shape(x), M),
+    (lambda x: np.zeros([x.shape[0], 3]), M),
+    (lambda x: x.conj() + x.T.conjugate().T, M),
+]
+
+
+@pytest.mark.parametrize("row", range(len(ROWS)))
+def test_not_one_bit_differs(row: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "GUARDED", False)
+    f, *columns = ROWS[row]
+    refusal = check(f, *columns, gears=("llvm",), exact=True)
+    assert refusal is None, refusal
