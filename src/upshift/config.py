@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 
 
@@ -62,20 +63,14 @@ def from_environment() -> Settings:
     )
 
 
-class _Current:
-    """The settings in force, for all threads."""
-
-    settings = from_environment()
-
-
-def settings() -> Settings:
-    """The settings in force."""
-    return _Current.settings
+_SETTINGS: ContextVar[Settings] = ContextVar("upshift_settings", default=from_environment())  # noqa: B039 - frozen
+settings: Callable[[], Settings] = _SETTINGS.get
+"""The settings in force, in this thread and task: without a frame of Python's, since every call of `map` asks."""
 
 
 @contextmanager
 def config(**changes: object) -> Iterator[Settings]:
-    """Change settings for the length of a `with` block.
+    """Change settings for the length of a `with` block, in this thread (or task of asyncio) alone.
 
     >>> with config(disable=True) as settings:
     ...     settings.disable
@@ -85,9 +80,19 @@ def config(**changes: object) -> Iterator[Settings]:
     for name in changes:
         if name not in known:
             raise TypeError(f"no setting named {name!r}; there are {', '.join(known)}")
-    before = _Current.settings
-    _Current.settings = replace(before, **changes)  # type: ignore[arg-type]
+    changed = replace(_SETTINGS.get(), **changes)  # type: ignore[arg-type]
+    with in_force(changed):
+        yield changed
+
+
+@contextmanager
+def in_force(changed: Settings) -> Iterator[None]:
+    """These settings for the length of a `with` block."""
+    before, token = _SETTINGS.get(), _SETTINGS.set(changed)
     try:
-        yield _Current.settings
+        yield
     finally:
-        _Current.settings = before
+        try:
+            _SETTINGS.reset(token)
+        except ValueError:  # the block was left in another context than it was entered in
+            _SETTINGS.set(before)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextvars
 import os
+import sysconfig
 import traceback
 from dataclasses import dataclass
 from typing import Any
+
+_OURS = os.path.dirname(__file__) + os.sep
+_LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+"""Folders of installed code: an error from in there has its cause in the line of the user's that led there."""
 
 
 class UpshiftError(Exception):
@@ -49,6 +55,13 @@ class Untraceable(Signal):
     def __init__(self, reason: str, remedy: str = "", where: str = "") -> None:
         super().__init__(reason)
         self.reason, self.remedy, self.where = reason, remedy, where
+        trace = TRACE.get()
+        if trace is not None and not isinstance(trace.ended, Untraceable):
+            trace.ended = self  # a bare `except:` in the user's code must not swallow it
+
+
+TRACE: contextvars.ContextVar[Any] = contextvars.ContextVar("upshift_trace", default=None)
+"""The trace that runs, which is over as soon as the function is found to be untraceable."""
 
 
 class Leave(Signal):
@@ -69,10 +82,10 @@ def name_element(error: Exception, i: int, row: tuple[Any, ...]) -> None:
     if getattr(error, "upshift_element", None) is not None:
         return  # named already, by a map inside the function
     value = _shortened(row[0]) if len(row) == 1 else "(" + ", ".join(map(_shortened, row)) + ")"
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = os.path.dirname(__file__)
-    inner = [f for f in frames if not f.filename.startswith(ours)]
-    at = f"    {inner[-1].filename}:{inner[-1].lineno} in {inner[-1].name}" if inner else ""
+    tb = traceback.walk_tb(error.__traceback__)  # which reads no files, and leaves none in linecache
+    inner = [(frame.f_code, line) for frame, line in tb if not frame.f_code.co_filename.startswith(_OURS)]
+    own = [at for at in inner if not at[0].co_filename.startswith(_LIBRARIES)] or inner
+    at = f"    {own[-1][0].co_filename}:{own[-1][1]} in {own[-1][0].co_name}" if own else ""
     try:
         error.add_note(f"element {i}: {value}{at}")
         error.upshift_element = i  # type: ignore[attr-defined]

@@ -27,10 +27,12 @@ def differ(want: Any, got: Any, exact: bool) -> str | None:
         return None if _same_number(want, got, exact) else f"the loop gives {want!r}, the gear {got!r}"
     if isinstance(want, np.ndarray):
         same = want.shape == got.shape and want.dtype == got.dtype and _same_arrays(want, got, exact)
-        return None if same else f"the loop gives {want!r}, the gear {got!r}"
+        return None if same else f"the loop gives {_shortened(want)}, the gear {_shortened(got)}"
     found, other = parts(want), parts(got)
     if found is None or other is None:
-        return None if want is got or want == got else f"the loop gives {want!r}, the gear {got!r}"
+        if want is got or want == got:
+            return None
+        return _differ_in_fields(want, got, exact)
     if found[1] != other[1]:
         return f"the loop gives {want!r}, the gear {got!r}"
     for a, b in zip(found[2], other[2], strict=True):
@@ -38,6 +40,20 @@ def differ(want: Any, got: Any, exact: bool) -> str | None:
         if reason:
             return reason
     return None
+
+
+def _shortened(array: Any) -> str:
+    """An array in words: its first items."""
+    return f"an array of {array.dtype}{list(array.shape)} that begins with {array.ravel()[:4].tolist()}"
+
+
+def _differ_in_fields(want: Any, got: Any, exact: bool) -> str | None:
+    """Two objects that are not equal: where their class does not say what equal means, their fields do."""
+    says = getattr(type(want), "__eq__", None) is not getattr(object, "__eq__", None)
+    if says or not hasattr(want, "__dict__") or vars(want).keys() != vars(got).keys():
+        return f"the loop gives {want!r}, the gear {got!r}"
+    reasons = (differ(value, vars(got)[name], exact) for name, value in vars(want).items() if value is not want)
+    return next((reason for reason in reasons if reason), None)
 
 
 def _same_arrays(want: Any, got: Any, exact: bool) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -44,12 +43,26 @@ def is_namedtuple(value: object) -> bool:
     return isinstance(value, tuple) and hasattr(type(value), "_fields")
 
 
-@functools.lru_cache(maxsize=1024)
-def _is_leaf(cls: Any) -> bool:
+_LEAVES: dict[type, bool] = {}
+_KEPT = 1024
+
+
+def is_leaf(cls: type) -> bool:
     """Whether no value of this class is a container."""
-    if cls in (tuple, list, dict, np.void) or dataclasses.is_dataclass(cls):
-        return False
-    return not (issubclass(cls, tuple) and hasattr(cls, "_fields"))
+    found = _LEAVES.get(cls)
+    if found is None:
+        named = issubclass(cls, tuple) and hasattr(cls, "_fields")
+        found = not (cls in (tuple, list, dict, np.void) or dataclasses.is_dataclass(cls) or named)
+        if not hasattr(cls, "_up_original"):  # a copy that a trace has made must not outlive it
+            if len(_LEAVES) >= _KEPT:
+                _LEAVES.clear()
+            _LEAVES[cls] = found
+    return found
+
+
+def field_names(cls: Any) -> tuple[str, ...]:
+    """Of a dataclass."""
+    return tuple([field.name for field in dataclasses.fields(cls)])
 
 
 def parts(value: object) -> tuple[type, tuple[Any, ...], list[Any]] | None:
@@ -58,7 +71,7 @@ def parts(value: object) -> tuple[type, tuple[Any, ...], list[Any]] | None:
     Only what can be put together again from its children is a container: subclasses of list or dict are leaves.
     """
     cls = type(value)
-    if _is_leaf(cls):  # type: ignore[arg-type]
+    if is_leaf(cls):
         return None
     if cls is tuple or cls is list:
         return cls, tuple(range(len(value))), list(value)  # type: ignore[arg-type, call-overload]
@@ -67,8 +80,11 @@ def parts(value: object) -> tuple[type, tuple[Any, ...], list[Any]] | None:
     if is_namedtuple(value):
         return cls, value._fields, list(value)  # type: ignore[attr-defined, call-overload]
     if dataclasses.is_dataclass(cls):
-        names = tuple(f.name for f in dataclasses.fields(cls))
-        return cls, names, [getattr(value, name) for name in names]
+        names = field_names(cls)
+        try:
+            return cls, names, [getattr(value, name) for name in names]
+        except AttributeError:  # not all of it is there
+            return None
     if cls is np.void and value.dtype.names:  # type: ignore[attr-defined]
         names = value.dtype.names  # type: ignore[attr-defined]
         return cls, names, [value[name] for name in names]  # type: ignore[index]

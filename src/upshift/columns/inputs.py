@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+import inspect
+import operator
+import types
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +14,7 @@ import numpy as np
 
 from ..errors import LengthError
 from .boxes import numbers_in
-from .forms import LEAF, Form, assemble, flatten, is_namedtuple, parts
+from .forms import LEAF, Form, assemble, field_names, flatten, is_leaf, is_namedtuple, parts
 from .kinds import FLOAT, INT, Column, Kind, array_kind, fits_int64, kind_of_dtype, kind_of_type, kind_of_value
 from .layout import copy_as_it_lies
 
@@ -23,7 +26,12 @@ class Records(Sequence[Any]):
 
     def __init__(self, cls: type, keys: tuple[Any, ...], columns: list[Elements]) -> None:
         self.cls, self.keys, self.columns = cls, keys, columns
-        self.length = common_length(columns)
+        try:
+            self.length = common_length(columns)
+        except LengthError as error:
+            if cls is tuple:
+                error.add_note("a tuple of arrays is a record of columns: to map over the arrays, pass a list of them")
+            raise
 
     def __len__(self) -> int:
         return self.length
@@ -40,7 +48,10 @@ class Records(Sequence[Any]):
 
 
 def elements_of(xs: object) -> Elements:
-    """The elements that iterating `xs` yields, with a length and random access; iterators are consumed, once."""
+    """The elements that iterating `xs` yields, with a length and random access; iterators are consumed, once.
+
+    A record of columns is seen as a sequence of records.
+    """
     if isinstance(xs, np.memmap):
         xs = xs.view(np.ndarray)
     if isinstance(xs, np.ndarray):
@@ -49,8 +60,7 @@ def elements_of(xs: object) -> Elements:
         if xs.ndim > 1:
             return protected(xs)  # type: ignore[no-any-return]
         return xs.tolist() if xs.dtype.kind == "O" else xs
-    record = isinstance(xs, dict) or is_namedtuple(xs) or (dataclasses.is_dataclass(xs) and not isinstance(xs, type))
-    if record:
+    if is_record(xs):
         found = parts(dict(xs) if isinstance(xs, dict) else xs)
         if found is not None and found[1]:
             cls, keys, columns = found
@@ -58,9 +68,16 @@ def elements_of(xs: object) -> Elements:
         raise TypeError(f"cannot map over an empty record: {xs!r}")
     if isinstance(xs, list | tuple | range):
         return [protected(x) for x in xs] if len(xs) and isinstance(xs[0], np.ndarray) else xs
-    if isinstance(xs, Iterable):
+    if hasattr(type(xs), "__iter__"):  # what isinstance(xs, Iterable) asks, without its taking note of the class
         return elements_of(list(listed(xs)))
     raise TypeError(f"cannot map over {xs!r}: it has no elements")
+
+
+def is_record(xs: Any) -> bool:
+    """Whether this is a record of columns: a dict, named tuple or dataclass, or a plain tuple of nothing but arrays."""
+    if type(xs) is tuple:
+        return len(xs) > 0 and getattr(xs[0], "ndim", 0) > 0 and all(getattr(x, "ndim", 0) > 0 for x in xs)
+    return isinstance(xs, dict) or is_namedtuple(xs) or (dataclasses.is_dataclass(xs) and not isinstance(xs, type))
 
 
 def listed(xs: Any) -> Any:
@@ -138,7 +155,7 @@ def lanes_of(columns: Sequence[Elements]) -> list[Group]:
     """Rows of arguments, grouped so that every group is homogeneous columns of numbers."""
     fresh = tuple(isinstance(column, Records | np.ndarray | range) for column in columns)
     try:
-        return [Group(None, _join([_homogeneous(column) for column in columns], fresh))]
+        return [Group(None, _lanes(columns, fresh))]
     except _NoNumbers as reason:
         return [Group(None, None, str(reason))]
     except _Mixed:
@@ -147,8 +164,9 @@ def lanes_of(columns: Sequence[Elements]) -> list[Group]:
     if by_class is not None:
         return [_group(columns, index, fresh) for index in by_class]
     signatures: dict[Any, list[int]] = {}
+    computed: dict[type, bool] = {}
     for i, row in enumerate(zip(*columns, strict=True)):
-        signatures.setdefault(tuple(_signature(element) for element in row), []).append(i)
+        signatures.setdefault(tuple(_signature(element, computed) for element in row), []).append(i)
     return [_group(columns, np.array(index), fresh) for index in signatures.values()]
 
 
@@ -179,7 +197,7 @@ _PLAIN = (type(None), str, bytes)
 
 def _group(columns: Sequence[Elements], index: Column, fresh: tuple[bool, ...]) -> Group:
     try:
-        return Group(index, _join([_homogeneous(take(column, index)) for column in columns], fresh))
+        return Group(index, _lanes([take(column, index) for column in columns], fresh))
     except _Mixed as mixed:
         return Group(index, None, str(mixed))
 
@@ -189,6 +207,14 @@ def take(column: Elements, index: Column) -> Elements:
     if isinstance(column, np.ndarray) and (column.ndim == 1 or (len(column) and column[0].flags.c_contiguous)):
         return column[index]
     return [column[i] for i in index.tolist()]
+
+
+def _lanes(columns: Sequence[Elements], fresh: tuple[bool, ...]) -> Lanes:
+    """Columns of one kind each as lanes, or `_Mixed`."""
+    found = _join([_homogeneous(column) for column in columns], fresh)
+    if not found.columns:
+        raise _NoNumbers("elements hold no numbers")
+    return found
 
 
 def _join(arguments: list[Lanes], fresh: tuple[bool, ...] = ()) -> Lanes:
@@ -220,7 +246,7 @@ def _homogeneous(elements: Elements) -> Lanes:
         if column is not None:
             return Lanes(LEAF, (column,), (FLOAT if column.dtype.kind == "f" else INT,), (None,))
     few = elements[:: max(len(elements) // 8, 1)]
-    if len(elements) and all(kind_of_value(element) is None and parts(element) is None for element in few):
+    if len(elements) and all(kind_of_value(element) is None and is_leaf(type(element)) for element in few):
         raise _NoNumbers(f"elements are of class {type(elements[0]).__name__}, not numbers")
     classes = set(map(type, elements))
     if len(classes) != 1:
@@ -231,17 +257,43 @@ def _homogeneous(elements: Elements) -> Lanes:
         return _from_numbers(elements, cls)
     if cls is np.ndarray:
         return _from_arrays(elements)
-    first = parts(elements[0])
-    if first is None:
+    if is_leaf(cls):
         raise _NoNumbers(f"elements are of class {cls.__name__}, not numbers")
-    keys = first[1]
-    rows = []
-    for element in elements:
-        found = parts(element)
-        if found is None or found[1] != keys:
+    return _from_parts(cls, *_columns_of(elements, cls))
+
+
+def _columns_of(elements: Elements, cls: type) -> tuple[tuple[Any, ...], list[Elements]]:
+    """The keys of records of one class, and a column for each of them, or `_Mixed`."""
+    if cls is dict:
+        keys = tuple(elements[0])
+        if set(map(tuple, elements)) != {keys}:
+            raise _Mixed("elements of class dict have different lengths or keys")
+        return keys, [list(map(operator.itemgetter(key), elements)) for key in keys]
+    if issubclass(cls, tuple | list):
+        width = len(elements[0])
+        if set(map(len, elements)) != {width}:
             raise _Mixed(f"elements of class {cls.__name__} have different lengths or keys")
-        rows.append(found[2])
-    return _from_parts(cls, keys, [list(column) for column in zip(*rows, strict=True)])
+        keys = getattr(cls, "_fields", tuple(range(width)))
+        return keys, [list(map(operator.itemgetter(i), elements)) for i in range(width)]
+    if cls is np.void:
+        if not elements[0].dtype.names or len({element.dtype for element in elements}) != 1:
+            raise _Mixed("elements are of several structured dtypes")
+        return elements[0].dtype.names, [[element[name] for element in elements] for name in elements[0].dtype.names]
+    names = field_names(cls)
+    if _are_computed(cls, names):
+        raise _Mixed(f"elements of class {cls.__name__} compute their attributes")
+    try:
+        return names, [list(map(operator.attrgetter(name), elements)) for name in names]
+    except AttributeError:
+        raise _Mixed(f"some elements of class {cls.__name__} lack an attribute") from None
+
+
+def _are_computed(cls: type, names: tuple[str, ...]) -> bool:
+    """Whether reading a dataclass's fields runs code of the user's, which may do more than that."""
+    own = [isinstance(getattr(cls, name, None), types.FunctionType) for name in ("__getattr__", "__getattribute__")]
+    fields = [hasattr(type(inspect.getattr_static(cls, name, None)), "__get__") for name in names]
+    slots = [isinstance(inspect.getattr_static(cls, name, None), types.MemberDescriptorType) for name in names]
+    return any(own) or any(field and not slot for field, slot in zip(fields, slots))
 
 
 def _from_array(array: Column) -> Lanes:
@@ -321,15 +373,18 @@ def _from_parts(cls: type, keys: tuple[Any, ...], columns: Sequence[Elements]) -
     return Lanes(Form(cls, keys, joined.form.children), joined.columns, joined.kinds, joined.layouts)
 
 
-def _signature(element: object) -> Any:
+def _signature(element: object, computed: dict[type, bool]) -> Any:
     """What two elements must share to be lanes of one group."""
     if type(element) is int and not fits_int64(element):
         return "int beyond 64 bits"
     kind = kind_of_value(element)
     if kind is not None:
         return (kind, element.strides) if isinstance(element, np.ndarray) else kind
-    found = parts(element)
+    own: type = type(element)
+    if own not in computed:
+        computed[own] = dataclasses.is_dataclass(own) and _are_computed(own, field_names(own))
+    found = None if computed[own] else parts(element)
     if found is None:
-        return type(element)
+        return own
     cls, keys, children = found
-    return cls, keys, tuple(_signature(child) for child in children)
+    return cls, keys, tuple(_signature(child, computed) for child in children)

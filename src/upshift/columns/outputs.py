@@ -1,7 +1,8 @@
 """Results of lanes in, in pieces; what the user gets back out: the loop's results, stacked.
 
 The law of stacking, for a list of results:
-- numbers become an array, by NumPy's promotion over all of them (Python ints beyond 64 bits: an object array);
+- numbers become an array, by NumPy's promotion over all of them; where one is a Python int that int64 cannot hold, an
+  object array of the very results;
 - tuples, dicts, named tuples and dataclasses of one shape become one of columns; arrays of one shape are stacked;
 - lists of one length become an axis, where their items stack to arrays of one shape;
 - everything else (None, strings, objects, ragged or mixed results) stays the list that the loop gives.
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .forms import Form, assemble, parts
-from .kinds import INT, NUMERIC, Column, Kind, kind_of, kind_of_type, promote
+from .kinds import INT, NUMERIC, Column, Kind, fits_int64, kind_of, kind_of_type, promote
 
 
 class Piece:
@@ -34,6 +35,10 @@ class Piece:
     def block(self) -> tuple[tuple[int, ...], set[Any]] | None:
         """Shape and dtypes of the arrays, where every result is an array of one shape."""
         return None
+
+    def is_wide(self) -> bool:
+        """Whether one of the numbers is a Python int that int64 cannot hold."""
+        return False
 
     def write(self, out: Column, lanes: Any) -> None:
         """The numbers, into an array that can hold them."""
@@ -63,6 +68,20 @@ class Numbers(Piece):
         return self.kind.scalars(self.column)
 
 
+class Lists(Piece):
+    """Lists of numbers, all of one length: a block with a row for every lane."""
+
+    def __init__(self, block: Column, kind: Kind) -> None:
+        self.rows, self.kind = block, kind
+
+    def whole(self) -> tuple[type, tuple[Any, ...], list[Piece]]:
+        width = self.rows.shape[1]
+        return list, tuple(range(width)), [Numbers(self.rows[:, i], self.kind) for i in range(width)]
+
+    def objects(self) -> list[Any]:
+        return self.rows.tolist() if self.kind.python else [list(row) for row in self.rows]
+
+
 class ClassesLost(Exception):
     """Results are asked for one by one, and nobody knows any more which were ints and which floats."""
 
@@ -87,6 +106,9 @@ class Same(Piece):
     def kinds(self) -> set[Kind] | None:
         kind = kind_of(self.value)
         return None if kind is None else {kind}
+
+    def is_wide(self) -> bool:
+        return type(self.value) is int and not fits_int64(self.value)
 
     def write(self, out: Column, lanes: Any) -> None:
         out[lanes] = self.value
@@ -152,6 +174,10 @@ class Objects(Piece):
         shapes, dtypes = {r.shape for r in self.results}, {r.dtype for r in self.results}
         numeric = all(dtype.kind in NUMERIC for dtype in dtypes)
         return (shapes.pop(), dtypes) if numeric and len(shapes) == 1 else None
+
+    def is_wide(self) -> bool:
+        ints = [result for result in self.results if type(result) is int]
+        return bool(ints) and not (fits_int64(max(ints)) and fits_int64(min(ints)))
 
     def write(self, out: Column, lanes: Any) -> None:
         if isinstance(lanes, slice) and out.ndim > 1:  # end to end, which is faster than np.stack
@@ -221,7 +247,7 @@ def stack(results: Sequence[Any]) -> Any:
             try:
                 return np.fromiter(results, dtype, len(results))
             except OverflowError:
-                return np.array(results, object)
+                return _of_objects(results)
         if cls is tuple:
             columns = _columns_of(results)
             if columns is not None:
@@ -233,9 +259,11 @@ def stack(results: Sequence[Any]) -> Any:
         dtype = _common_dtype(frozenset(classes))
         if dtype is not None and dtype.kind in "fc":
             try:
-                return np.array(results, dtype)
+                made = np.array(results, dtype)
             except OverflowError:
-                pass
+                return _of_objects(results)
+            large = int in classes and bool((np.abs(made) >= 2.0**63).any())
+            return _of_objects(results) if large and Objects(list(results)).is_wide() else made
     return gather(len(results), [(slice(None), Objects(list(results)))])
 
 
@@ -264,6 +292,8 @@ def _end_to_end(arrays: Sequence[Any]) -> Column | None:
 
 def gather(n: int, pieces: Sequence[Placed]) -> Any:
     """Pieces that together cover `n` lanes -> what the user gets back."""
+    if len(pieces) == 1 and isinstance(pieces[0][1], Lists) and isinstance(pieces[0][0], slice):
+        return pieces[0][1].rows
     numbers = _numbers(n, pieces)
     if numbers is not None:
         return numbers
@@ -294,12 +324,11 @@ def _numbers(n: int, pieces: Sequence[Placed]) -> Column | None:
         return None
     if len(pieces) == 1 and isinstance(pieces[0][1], Numbers) and isinstance(pieces[0][0], slice):
         return pieces[0][1].column
+    if INT in kinds and any(piece.is_wide() for _, piece in pieces):
+        return _very_results(n, pieces)
     out = np.empty(n, dtype)
-    try:
-        for lanes, piece in pieces:
-            piece.write(out, lanes)
-    except OverflowError:
-        return _exact_ints(n, pieces) if all(kind.python and kind.dtype.kind in "bi" for kind in kinds) else None
+    for lanes, piece in pieces:
+        piece.write(out, lanes)
     return out
 
 
@@ -326,10 +355,17 @@ def _blocks(n: int, pieces: Sequence[Placed]) -> Column | None:
     return out
 
 
-def _exact_ints(n: int, pieces: Sequence[Placed]) -> Column:
+def _very_results(n: int, pieces: Sequence[Placed]) -> Column:
+    """Numbers as the loop gives them, in an object array."""
     out = np.empty(n, object)
     for lanes, piece in pieces:
-        out[lanes] = np.array([int(number) for number in piece.objects()], dtype=object)
+        out[lanes] = _of_objects(piece.objects())
+    return out
+
+
+def _of_objects(results: Sequence[Any]) -> Column:
+    out = np.empty(len(results), object)
+    out[:] = results
     return out
 
 

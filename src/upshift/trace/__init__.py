@@ -3,7 +3,7 @@
 from .grow import Outcome, bind, grow
 from .names import call_of
 from .record import value_key
-from .tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
+from .tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree, Waiting
 
 __all__ = [
     "Const",
@@ -15,6 +15,7 @@ __all__ = [
     "Ref",
     "Step",
     "Tree",
+    "Waiting",
     "bind",
     "call_of",
     "grow",

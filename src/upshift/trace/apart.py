@@ -85,9 +85,9 @@ class OwnNumbers:
 
     def _begun(self, streams: Streams, generator: Any, path: Path) -> Lane:
         if len(self.generators) > 1:  # which of them it is, the tree is built upon
-            self.holder._note(path, "same", generator)
+            self.holder.note(path, "same", generator)
         if isinstance(generator, np.random.Generator):
-            self.holder._note((*path, ("attr", "bit_generator")), "type", type(generator.bit_generator))
+            self.holder.note((*path, ("attr", "bit_generator")), "type", type(generator.bit_generator))
         args = (self.root, self.position)
         kinds = tuple(kind_of_value(arg._up_value) for arg in args)
         id = self.trace._write(streams, args, kinds, streams.kind, streams.op)

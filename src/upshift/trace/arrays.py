@@ -27,8 +27,8 @@ from ..rules.arrays.elementwise import OPERATORS
 from ..rules.arrays.images import is_foreign
 from ..rules.conversions import larger, smaller
 from .lane import Lane, LaneArray, Storage, is_lane
+from .libraries import method_acting
 from .names import UfuncMethod, applied, user_line
-from .standins import ScalarClass
 from .tree import Const
 from .words import FACTS, METHODS, OWN_METHODS, PROPERTIES, SPECIAL, STATIC, Flat, true
 
@@ -103,7 +103,6 @@ class Arrays:
             kinds = tuple(kind_of_value(true(a)) for a in args)
             args, _ = self.trace._cast_weak(fn, args, kinds)
         form, leaves = flatten((args, keywords))
-        leaves = [leaf._up_original if isinstance(leaf, ScalarClass) else leaf for leaf in leaves]
         if any(_is_python_function(leaf) for leaf in leaves):
             raise Untraceable(f"gives a function to {getattr(fn, '__name__', fn)}", where=user_line())
         plain = applied(fn, form)
@@ -356,7 +355,9 @@ class Arrays:
         if name == "flat":
             return Flat(x)
         getattr(x._up_value, name)  # an AttributeError is the element's own
-        raise Untraceable(f"uses .{name} of an array", where=user_line())
+        if name.startswith("__array_"):  # NumPy asks everybody, and asks on
+            raise AttributeError(name)
+        raise Untraceable(method_acting(name) or f"uses .{name} of an array", where=user_line())
 
     def set_attribute(self, x: LaneArray, name: str, value: Any) -> None:
         if name == "flat":

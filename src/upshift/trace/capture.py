@@ -7,7 +7,6 @@ of containers and objects refuse changes, which is how impure functions are reco
 
 from __future__ import annotations
 
-import abc
 import builtins
 import collections
 import decimal
@@ -25,19 +24,31 @@ from ..columns.kinds import NUMERIC, kind_of
 from ..errors import Untraceable
 from ..rules.arrays.images import IMAGES, module_of, name_of
 from .apart import Apart, OwnNumbers
-from .arraylike import as_ufunc, is_aware
+from .arraylike import is_aware
+from .classes import copy_of, is_python, needs_copy
 from .code import CALLED_CLASSES, prepare
 from .draws import GENERATORS, Module, Source, generator_of
-from .held import Copied, CopiedABC, HeldDict, HeldList, HeldSet, contents_of
+from .held import HeldDict, HeldList, HeldSet, contents_of
 from .lane import Lane
-from .modules import STANDINS, HeldModule, Standin, acting, is_left_alone, is_opaque
+from .libraries import acting, is_left_alone, is_opaque
+from .modules import STANDINS, HeldModule, Standin
 from .names import Names, user_line
-from .paths import Capture, Path, frozen, plain_of
+from .objects import proxy_of
+from .paths import STATES, Capture, Path, frozen, plain_of
 from .record import Trace
 from .standins import CALLED, IDENTITY, standin_for
+from .unseen import Unseen, UnseenCallable
+from .vetted import why_not_vetted
 
 PLAIN = (str, bytes, type(None), type(Ellipsis), type(NotImplemented), complex, enum.Enum, re.Pattern, np.dtype,
-         decimal.Decimal, fractions.Fraction, slice, range)  # fmt: skip
+         decimal.Decimal, slice, range)  # fmt: skip
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value can be used as it is: it holds nothing else, and nothing can be done to it."""
+    return isinstance(value, PLAIN) or type(value) is fractions.Fraction
+
+
 PLAIN_NUMBERS = (bool, int, float, np.generic)
 _MOST_ITEMS = 10_000
 
@@ -50,15 +61,30 @@ class Holder:
 
     def hold(self, value: Any, path: Path) -> Any:
         """What the traced copy sees in place of `value`, found at `path`."""
-        if kind_of(value) is not None or isinstance(value, (np.ndarray, *PLAIN)):
-            return self._make(value, path)
-        if id(value) in self.trace.held:
-            self._note(path, "same", value)
-        else:
-            self.trace.held[id(value)] = self._make(value, path)
-        return self.trace.held[id(value)]
+        try:
+            if kind_of(value) is not None or isinstance(value, np.ndarray) or is_plain(value):
+                return self._make(value, path)
+            if id(value) in self.trace.held:
+                self.note(path, "same", value)
+            else:
+                self.trace.held[id(value)] = self._make(value, path)
+            return self.trace.held[id(value)]
+        except Exception as error:  # ours: in the user's code it would pass for one of the function's
+            name = getattr(value, "__qualname__", type(value).__qualname__)
+            raise Untraceable(f"uses {name}, which cannot be held: {error}", where=user_line()) from error
 
-    def _note(self, path: Path, mode: str, expected: Any) -> int:
+    def lazily(self, value: Any, path: Path) -> Any:
+        """The same, for what may never be used: where it is refused, the trace ends only when it is."""
+        try:
+            return self.hold(value, path)
+        except Untraceable as refusal:
+            self.trace.ended = None
+            self.note(path, "same", value)
+            made = UnseenCallable(refusal) if callable(value) else Unseen(refusal)
+            self.trace.held[id(value)] = made
+            return made
+
+    def note(self, path: Path, mode: str, expected: Any) -> int:
         """Remember that the trace read this; the id of an input, which is the same in every trace of the tree."""
         tree = self.trace.tree
         found = tree.captures.get(path) or self.trace.captures.get(path)
@@ -74,14 +100,18 @@ class Holder:
         stand_in = STANDINS.get()
         found = stand_in(value) if stand_in is not None and kind is None else None
         if found is not None:
-            self._note(path, "same", value)
+            self.note(path, "same", value)
             return HeldModule(self, value, path) if isinstance(found, types.ModuleType) else found
         if kind is not None and cls is not complex:
             return self._input(value, path, kind)
         if isinstance(value, np.ndarray):
             return self._array(value, path)
-        if isinstance(value, PLAIN) or kind is not None:
-            self._note(path, "equal", frozen(value))
+        if is_plain(value) or kind is not None:
+            if isinstance(value, decimal.Decimal):
+                self.read_state("decimal")
+            if isinstance(value, enum.Enum):
+                self._enumeration(cls)
+            self.note(path, "equal", frozen(value))
             return value
         if isinstance(value, types.FunctionType):
             inner = plain_of(value)
@@ -96,22 +126,22 @@ class Holder:
 
     def _input(self, value: Any, path: Path, kind: Any) -> Lane:
         if type(value) is int and not -(2**63) <= value < 2**63:
-            self._note(path, "equal", frozen(value))
+            self.note(path, "equal", frozen(value))
             return value  # type: ignore[return-value]
-        return Lane(value, self._note(path, "input", kind), self.trace, uniform=True)
+        return Lane(value, self.note(path, "input", kind), self.trace, uniform=True)
 
     def _array(self, value: Any, path: Path) -> Any:
         if type(value) is not np.ndarray or value.dtype.kind not in NUMERIC:
             self._opaque(value)
-        return self.trace.arrays.captured(value, self._note(path, "input", (value.dtype, value.shape)))
+        return self.trace.arrays.captured(value, self.note(path, "input", (value.dtype, value.shape)))
 
     def _function(self, f: Any, path: Path) -> Any:
-        self._note(path, "code", f.__code__)
+        self.note(path, "code", f.__code__)
         if is_opaque(f.__module__ or ""):
             return Standin(self.trace, f)
         if is_left_alone(f.__module__ or ""):
             return f
-        reason = acting(f.__module__ or "")
+        reason = acting(f.__module__ or "", f.__name__)
         if reason:
             raise Untraceable(f"{reason}: {f.__module__}.{f.__qualname__}", where=user_line())
         cells = tuple(types.CellType() for _ in f.__closure__ or ())
@@ -121,23 +151,20 @@ class Holder:
         copy = types.FunctionType(prepare(f.__code__), names, f.__name__, None, cells)
         self.trace.held[id(f)] = copy
         for i, (cell, real) in enumerate(zip(cells, f.__closure__ or (), strict=True)):
-            if f.__code__.co_freevars[i] == "__class__":  # what super() starts from
-                cell.cell_contents = real.cell_contents
-                continue
             try:
                 content = real.cell_contents
             except ValueError:
                 continue  # not assigned yet: reading it raises in the copy, too
-            cell.cell_contents = self.hold(content, (*path, ("cell", i)))
+            cell.cell_contents = self.lazily(content, (*path, ("cell", i)))
         if f.__defaults__:
-            copy.__defaults__ = tuple(self.hold(d, (*path, ("default", i))) for i, d in enumerate(f.__defaults__))
+            copy.__defaults__ = tuple(self.lazily(d, (*path, ("default", i))) for i, d in enumerate(f.__defaults__))
         if f.__kwdefaults__:
-            copy.__kwdefaults__ = {k: self.hold(d, (*path, ("kwdefault", k))) for k, d in f.__kwdefaults__.items()}
+            copy.__kwdefaults__ = {k: self.lazily(d, (*path, ("kwdefault", k))) for k, d in f.__kwdefaults__.items()}
         copy.__qualname__, copy.__doc__, copy.__module__ = f.__qualname__, f.__doc__, f.__module__
         for name, value in vars(f).items():
             if name != "__wrapped__":
-                copy.__dict__[name] = self.hold(value, (*path, ("attr", name)))
-        self._watched(copy.__dict__)
+                copy.__dict__[name] = self.lazily(value, (*path, ("attr", name)))
+        self.watched(copy.__dict__)
         return copy
 
     def _look_up(self, f: types.FunctionType, path: Path, name: str) -> Any:
@@ -152,7 +179,7 @@ class Holder:
                     return called
             return self.hold(value, (*path, ("global", plain)))
         value = getattr(builtins, plain, None)
-        self._note((*path, ("global?", plain)), "same", value)
+        self.note((*path, ("global?", plain)), "same", value)
         if value is None and not hasattr(builtins, plain):
             raise KeyError(plain)  # which Python turns into a NameError
         if name != plain and isinstance(value, type) and plain in CALLED_CLASSES:
@@ -161,53 +188,39 @@ class Holder:
 
     def _import(self, path: Path, name: str, *args: Any) -> Any:
         module = __import__(name, *args)
-        return self.hold(module, (*path, ("import", name)))
+        return self.hold(module, (*path, ("import", module.__name__)))
 
     def _class(self, cls: type, path: Path) -> Any:
-        self._note(path, "same", cls)
+        self.note(path, "same", cls)
         if cls.__module__ == "datetime" and cls.__name__ in ("datetime", "date"):
             raise Untraceable("may read the clock: datetime", where=user_line())
-        if is_left_alone(cls.__module__) or issubclass(cls, enum.Enum | BaseException) or is_aware(cls):
+        if cls is decimal.Decimal:
+            self.read_state("decimal")
+        if issubclass(cls, enum.Enum):
+            return self._enumeration(cls)
+        if is_left_alone(cls.__module__) or is_aware(cls):
+            return cls
+        if issubclass(cls, BaseException) and not needs_copy(cls):
             return cls
         if acting(cls.__module__):
             raise Untraceable(f"{acting(cls.__module__)}: {cls.__qualname__}", where=user_line())
-        return self._copied_class(cls, path)
+        return copy_of(self, cls, path)
 
-    def _copied_class(self, cls: type, path: Path) -> type:
-        """A subclass whose methods are traced copies; `isinstance` still knows it."""
-        if type(cls) not in (type, abc.ABCMeta) or not _is_python(cls) or _hooks_subclasses(cls):
-            raise Untraceable(f"uses the class {cls.__qualname__}, which cannot be copied", where=user_line())
-        body: dict[str, Any] = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "_up_original": cls}
-        if "__slots__" in vars(cls):
-            body["__slots__"] = ()
-        meta = CopiedABC if isinstance(cls, abc.ABCMeta) else Copied
-        self.trace.held[id(cls)] = copy = meta(cls.__name__, (cls,), body)
-        for owner in reversed(cls.__mro__[:-1]):
-            if owner.__module__ != "builtins":
-                for name, member in vars(owner).items():
-                    copied = self._member(member, (*path, ("member", (owner.__name__, name))))
-                    if copied is not None:
-                        type.__setattr__(copy, name, copied)
-        if hasattr(cls, "__array__") and not hasattr(cls, "__array_ufunc__"):
-            type.__setattr__(copy, "__array_ufunc__", as_ufunc)
-        return copy
+    def _enumeration(self, cls: type[enum.Enum]) -> type:
+        """Its members are known by identity, so that they stay what they are."""
+        reason = why_not_vetted(cls)
+        if reason:
+            raise Untraceable(
+                f"uses the enumeration {cls.__qualname__}, whose methods may act: {reason}", where=user_line()
+            )
+        return cls
 
-    def _member(self, member: Any, path: Path) -> Any:
-        if isinstance(member, types.FunctionType):
-            return self._function(member, path)
-        if isinstance(member, staticmethod | classmethod):
-            inner: Any = member.__func__
-            return type(member)(self._function(inner, path)) if _is_function(inner) else None
-        if isinstance(member, property):
-            accessors: list[Any] = [member.fget, member.fset, member.fdel]
-            return property(*(self._function(g, (*path, ("property", i))) if _is_function(g) else g
-                              for i, g in enumerate(accessors)))  # fmt: skip
-        if kind_of(member) is not None:
-            self._note(path, "equal", frozen(member))
-        return None
+    def read_state(self, name: str) -> None:
+        """The function hangs on what the process is set to."""
+        self.note((("state", name),), "equal", frozen(STATES[name]()))
 
     def _module(self, module: types.ModuleType, path: Path) -> Any:
-        self._note(path, "same", module)
+        self.note(path, "same", module)
         if module is random or module is np.random:
             return Module(self, module, path)
         if acting(module.__name__):
@@ -216,13 +229,13 @@ class Holder:
 
     def generator(self, value: Any, path: Path) -> Any:
         """A captured random generator: which one it is may change, its draws are steps."""
-        self._note(path, "type", type(value))
+        self.note(path, "type", type(value))
         return Source(self.trace, value, path)
 
     def _apart(self, value: Apart, path: Path) -> Any:
         """A function whose elements draw apart: the traced copy of it, and the streams of the element it is run on."""
-        self._note(path, "type", Apart)
-        self._note((*path, ("attr", "generators")), "shape", (list, len(value.generators)))
+        self.note(path, "type", Apart)
+        self.note((*path, ("attr", "generators")), "shape", (list, len(value.generators)))
         root = self.hold(value.root, (*path, ("attr", "root")))
         copy = self.hold(value.f, (*path, ("attr", "f")))
 
@@ -238,34 +251,34 @@ class Holder:
                               "make it a NumPy array", user_line())  # fmt: skip
         try:
             held = self._unchangeable(value)
-            self._note(path, "equal", frozen(value))
+            self.note(path, "equal", frozen(value))
             return held
         except TypeError:
             pass
-        self._note(path, "shape", (type(value), tuple(value) if isinstance(value, dict) else len(value)))
+        self.note(path, "shape", (type(value), tuple(value) if isinstance(value, dict) else len(value)))
         if isinstance(value, dict):
             items = {k: self.hold(v, (*path, ("item", k))) for k, v in value.items()}
-            return self._watched(HeldDict(items)) if type(value) is dict else self._opaque(value)
+            return self.watched(HeldDict(items)) if type(value) is dict else self._opaque(value)
         if isinstance(value, list | tuple):
             held = [self.hold(v, (*path, ("item", i))) for i, v in enumerate(value)]
-            return self._watched(HeldList(held)) if type(value) is list else tuple(held)
+            return self.watched(HeldList(held)) if type(value) is list else tuple(held)
         return self._opaque(value)
 
     def _unchangeable(self, value: Any) -> Any:
         """A copy of plain containers, all the way down, that refuses changes."""
         if type(value) is list:
-            return self._watched(HeldList(map(self._unchangeable, value)))
+            return self.watched(HeldList(map(self._unchangeable, value)))
         if type(value) is tuple:
             return tuple(map(self._unchangeable, value))
         if type(value) is dict:
-            return self._watched(HeldDict({k: self._unchangeable(v) for k, v in value.items()}))
+            return self.watched(HeldDict({k: self._unchangeable(v) for k, v in value.items()}))
         if type(value) is set:
-            return self._watched(HeldSet(value))
-        if isinstance(value, (frozenset, *PLAIN_NUMBERS, *PLAIN)):
+            return self.watched(HeldSet(value))
+        if isinstance(value, (frozenset, *PLAIN_NUMBERS)) or is_plain(value):
             return value
         raise TypeError
 
-    def _watched(self, copy: Any) -> Any:
+    def watched(self, copy: Any) -> Any:
         """C code may write into a copy without asking it: what it holds is compared when the trace ends."""
         self.trace.watched.append((copy, contents_of(copy)))
         return copy
@@ -275,7 +288,7 @@ class Holder:
         if type(value) is Apart:
             return self._apart(value, path)
         if is_aware(value):
-            self._note(path, "same", value)
+            self.note(path, "same", value)
             return value
         if isinstance(value, GENERATORS) and type(value) is not random.SystemRandom:
             return self.generator(value, path)
@@ -283,27 +296,31 @@ class Holder:
         if owner is not None:
             return getattr(self.generator(owner, (*path, ("attr", "__self__"))), value.__name__)
         if isinstance(value, types.MethodType):
-            self._note(path, "type", types.MethodType)
+            self.note(path, "type", types.MethodType)
             inner = self._function(value.__func__, (*path, ("attr", "__func__")))
             return types.MethodType(inner, self.hold(value.__self__, (*path, ("attr", "__self__"))))
         if isinstance(value, functools.partial):
-            self._note(path, "type", functools.partial)
+            self.note(path, "type", functools.partial)
             f = self.hold(value.func, (*path, ("attr", "func")))
             args = self.hold(value.args, (*path, ("attr", "args")))
             keywords = self.hold(value.keywords, (*path, ("attr", "keywords")))
             return functools.partial(f, *args, **keywords)
         if isinstance(value, functools._lru_cache_wrapper):
-            self._note(path, "type", type(value))
+            self.note(path, "type", type(value))
             return self.hold(value.__wrapped__, (*path, ("attr", "__wrapped__")))
         if isinstance(value, types.BuiltinFunctionType | np.ufunc) or type(value).__module__ in ("operator", "numpy"):
             return self._builtin(value, path)
-        if not _is_python(type(value)) or type(value) is object:
-            self._note(path, "same", value)
+        if not is_python(type(value)) or type(value) is object:
+            self.note(path, "same", value)
             return value if type(value) is object else self._opaque(value)
-        return self._instance(value, path)
+        if any(
+            isinstance(getattr(type(value), n, None), types.FunctionType) for n in ("__getattr__", "__getattribute__")
+        ):
+            return self._opaque(value)
+        return proxy_of(self, value, path)
 
     def _builtin(self, value: Any, path: Path) -> Any:
-        self._note(path, "same", value)
+        self.note(path, "same", value)
         found = standin_for(value)
         if found is not None:
             return found
@@ -316,8 +333,9 @@ class Holder:
                     f"calls the method {value.__name__} of a captured {type(owner).__name__}", where=user_line()
                 )
             return value
-        if acting(module):
-            raise Untraceable(f"{acting(module)}: {module}.{getattr(value, '__name__', value)}", where=user_line())
+        reason = acting(module, getattr(value, "__name__", ""))
+        if reason:
+            raise Untraceable(f"{reason}: {module}.{getattr(value, '__name__', value)}", where=user_line())
         if module == "cv2" and name_of(value) not in IMAGES:
             self._opaque(value)
         if is_opaque(module) and not isinstance(value, np.ufunc):
@@ -326,59 +344,9 @@ class Holder:
             return value
         return self._opaque(value)
 
-    def _instance(self, value: Any, path: Path) -> Any:
-        """An instance of the user's class: attributes are held when read, stores are refused."""
-        cls = type(value)
-        if any("__getattr__" in vars(c) or "__getattribute__" in vars(c) for c in cls.__mro__[:-1]):
-            return self._opaque(value)
-        self._note(path, "type", cls)
-        holder = self
-
-        def read(self: Any, name: str) -> Any:
-            return holder._attribute(self, value, cls, path, name)
-
-        def refuse(self: Any, *args: Any) -> NoReturn:
-            raise Untraceable(f"changes a captured {cls.__qualname__}", "return the value instead", user_line())
-
-        copied = self.hold(cls, (*path, ("class", None)))
-        body = {"__getattribute__": read, "__setattr__": refuse, "__delattr__": refuse, "__slots__": ()}
-        body |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
-        body |= {"_up_original": cls, "_up_copy": copied}
-        proxy: Any = type(copied)(cls.__name__, (copied,), body)
-        return tuple.__new__(proxy, value) if isinstance(value, tuple) else object.__new__(proxy)
-
-    def _attribute(self, copy: Any, value: Any, cls: type, path: Path, name: str) -> Any:
-        static = next((vars(owner)[name] for owner in cls.__mro__ if name in vars(owner)), None)
-        own = getattr(value, "__dict__", {})
-        if name == "__dict__":
-            raise Untraceable("reads the __dict__ of a captured object", where=user_line())
-        if isinstance(static, types.MemberDescriptorType) or (name in own and not isinstance(static, property)):
-            return self.hold(getattr(value, name), (*path, ("attr", name)))
-        if static is None or hasattr(type(static), "__get__"):
-            return object.__getattribute__(copy, name)
-        return self.hold(static, (*path, ("attr", name)))
-
     def _opaque(self, value: Any) -> NoReturn:
         name = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
         raise Untraceable(f"uses a captured {name}, which Upshift cannot see into", where=user_line())
-
-
-def _is_function(value: Any) -> bool:
-    return isinstance(value, types.FunctionType)
-
-
-def _is_python(cls: type) -> bool:
-    """Whether a class and its bases are written in Python (a tuple underneath is fine: named tuples)."""
-    return all(c in (object, tuple, abc.ABC) or _is_python_alone(c) for c in cls.__mro__)
-
-
-def _is_python_alone(cls: type) -> bool:
-    makes = vars(cls).get("__new__", staticmethod(prepare))
-    return bool(cls.__flags__ & (1 << 9)) and isinstance(makes, staticmethod | types.FunctionType)
-
-
-def _hooks_subclasses(cls: type) -> bool:
-    return any("__init_subclass__" in vars(c) for c in cls.__mro__[:-1])
 
 
 _BUILTINS: dict[str, Any] = dict(vars(builtins))

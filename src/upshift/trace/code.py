@@ -83,6 +83,35 @@ def _instructions(code: types.CodeType) -> Iterator[tuple[int, int, int]]:
             yield offset, op, argument
 
 
+_LOAD_ATTR, _LOAD_METHOD = dis.opmap["LOAD_ATTR"], dis.opmap.get("LOAD_METHOD")
+_PUSH_NULL = dis.opmap["PUSH_NULL"]
+
+
+def is_called(frame: types.FrameType) -> bool:
+    """Whether the attribute that a frame is just reading is what it calls next, as `np.float32` in `np.float32(x)`.
+
+    A call begins with an empty place on the stack: pushed before the function's name is loaded or, from Python 3.13 on,
+    after it; or the attribute is loaded as a method.
+    """
+    raw = frame.f_code.co_code
+    at = _step_back(raw, frame.f_lasti + 2)
+    if raw[at] == _LOAD_METHOD or (_LOAD_METHOD is None and raw[at] == _LOAD_ATTR and raw[at + 1] & 1):
+        return True
+    after = at + 2 + 2 * _caches("LOAD_ATTR")
+    before = _step_back(raw, at)
+    if raw[after] == _PUSH_NULL or (raw[before] == _LOAD_GLOBAL and raw[before + 1] & 1):
+        return True
+    return before > 0 and raw[_step_back(raw, before)] == _PUSH_NULL
+
+
+def _step_back(raw: bytes, at: int) -> int:
+    """The instruction before this place."""
+    at -= 2
+    while raw[at] == _CACHE and at > 0:
+        at -= 2
+    return at
+
+
 def _line(code: types.CodeType, offset: int) -> str:
     for start, end, line in code.co_lines():
         if start <= offset < end and line:

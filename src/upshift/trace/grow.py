@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.forms import Form, flatten
-from ..errors import Leave, OverBudget, Untraceable
+from ..columns.forms import Form, assemble, flatten
+from ..errors import TRACE, Leave, OverBudget, Signal, Untraceable
 from .capture import Holder
 from .held import refuse_changes
 from .lane import Lane
@@ -38,16 +38,26 @@ def grow(
 ) -> Outcome:
     """Run `f` on lane values made of one element (a tuple of arguments); `drawn` are its random numbers, if known."""
     trace = Trace(tree, budget, list(drawn), seconds)
-    holder = Holder(trace)
+    token = TRACE.set(trace)
+    try:
+        return _run(trace, f, element, shared)
+    finally:
+        TRACE.reset(token)
+
+
+def _run(trace: Trace, f: Any, element: tuple[Any, ...], shared: dict[str, Any]) -> Outcome:
+    holder, tree = Holder(trace), trace.tree
     try:
         with np.errstate(all="ignore"):
             copy = holder.hold(f, (("f", None),))
             held = {name: holder.hold(value, (("shared", name),)) for name, value in shared.items()}
-            lanes = _lanes_of(element, tree.form, trace)
+            lanes = _lanes_of(element, tree, holder)
             before = [flatten(lane) for lane in lanes]
             try:
                 result = copy(*lanes, **held)
-            except Exception as error:
+            except BaseException as error:
+                if isinstance(error, Signal | KeyboardInterrupt):
+                    raise
                 _refuse_changes(trace, lanes, before)
                 trace.fail(error)
             else:
@@ -72,22 +82,27 @@ def _refuse_changes(trace: Trace, lanes: Any, before: list[Any]) -> None:
             raise Untraceable("changes its element", "work on a copy")
 
 
-def _lanes_of(element: tuple[Any, ...], form: Form, trace: Trace) -> Any:
+def _lanes_of(element: tuple[Any, ...], tree: Tree, holder: Holder) -> Any:
     _, leaves = flatten(element)
-    return _build(form, iter([_lane_of(value, i, trace) for i, value in enumerate(leaves)]))
+    lanes = iter([_lane_of(value, i, holder.trace) for i, value in enumerate(leaves)])
+    return tuple(_build(form, lanes, holder, fresh) for form, fresh in zip(tree.form.children, tree.fresh))
 
 
 def _lane_of(value: Any, i: int, trace: Trace) -> Lane:
     return trace.arrays.of_element(value, i) if isinstance(value, np.ndarray) else Lane(value, i, trace)
 
 
-def _build(form: Form, leaves: Any) -> Any:
-    if form.cls is not np.void:
-        if form.cls is None:
-            return next(leaves)
-        children = iter([_build(child, leaves) for child in form.children])
-        return Form(form.cls, form.keys, tuple(Form() for _ in form.children)).build(children)
-    return Row(form.keys, [_build(child, leaves) for child in form.children])
+def _build(form: Form, leaves: Any, holder: Holder, fresh: bool) -> Any:
+    """An element of this form: records are of copied classes, so that their methods are traced."""
+    if form.cls is None:
+        return next(leaves)
+    children = [_build(child, leaves, holder, fresh) for child in form.children]
+    if form.cls is np.void:
+        return Row(form.keys, children)
+    if fresh and hasattr(form.cls, "__del__"):
+        raise Untraceable(f"elements have a finaliser: {form.cls.__qualname__}.__del__")
+    cls = form.cls if form.cls in (tuple, list, dict) else holder.hold(form.cls, (("given", form.cls),))
+    return assemble(cls, form.keys, children)
 
 
 class Row:

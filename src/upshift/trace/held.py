@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-import abc
-from typing import Any, NoReturn
+import types
+from typing import Any
 
 from ..errors import Untraceable
-from .names import user_line
+from .classes import OWN_DICT, Copied
+from .names import refuse
 from .record import Trace
 
 
-class Copied(type):
-    """The class of copied classes: what is an instance of the user's class is one of the copy."""
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls._up_original)  # type: ignore[attr-defined]
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, cls._up_original)  # type: ignore[attr-defined]
-
-    def __setattr__(cls, name: str, value: Any) -> None:
-        if not name.startswith(("__abstract", "_abc_")):
-            raise Untraceable(f"changes the class {cls.__name__}", "return the value instead", user_line())
-        type.__setattr__(cls, name, value)
-
-
-class CopiedABC(abc.ABCMeta):
-    """The same, of abstract classes."""
-
-    __instancecheck__ = Copied.__instancecheck__
-    __subclasscheck__ = Copied.__subclasscheck__
-    __setattr__ = Copied.__setattr__
-
-
 def _refusing(base: type, methods: str) -> Any:
-    def refuse(self: Any, *args: Any, **keywords: Any) -> NoReturn:
-        raise Untraceable(f"changes a captured {base.__name__}", "return the value instead", user_line())
+    def refuse_change(self: Any, *args: Any, **keywords: Any) -> None:
+        refuse(f"changes a captured {base.__name__}", "return the value instead")
 
-    return type(f"Held{base.__name__.capitalize()}", (base,), dict.fromkeys(methods.split(), refuse))
+    body = {**dict.fromkeys(methods.split(), refuse_change), "__class__": property(lambda self: base)}
+    return type(f"Held{base.__name__.capitalize()}", (base,), {**body, "__module__": __name__})
 
 
 HeldList = _refusing(
@@ -49,14 +28,35 @@ HeldSet = _refusing(set, "add remove discard pop clear update intersection_updat
 
 
 def contents_of(copy: Any) -> list[Any]:
-    """What a container holds, by identity."""
+    """What a container holds, by identity; what was stored in a captured object past its own `__setattr__`."""
+    if type(type(copy)) is Copied:
+        return stored_in(copy)
     items = [*copy, *copy.values()] if isinstance(copy, dict) else list(copy)
     return [id(item) for item in items] if not isinstance(copy, set) else sorted(map(id, items))
+
+
+def stored_in(copy: Any) -> list[Any]:
+    """What `object.__setattr__` has put into the copy of a captured object, which holds nothing of its own."""
+    found: list[Any] = []
+    for owner in type(copy).__mro__[:-1]:
+        for name, member in OWN_DICT.__get__(owner).items():
+            if type(member) is types.MemberDescriptorType:
+                found += _in_slot(member, copy)
+            elif type(member) is types.GetSetDescriptorType and name == "__dict__":
+                found += map(id, member.__get__(copy).values())
+    return found
+
+
+def _in_slot(member: Any, copy: Any) -> list[int]:
+    try:
+        return [id(member.__get__(copy))]
+    except AttributeError:  # it is empty
+        return []
 
 
 def refuse_changes(trace: Trace) -> None:
     """The last look at what a trace was given: a copied container that changed betrays an impure function."""
     for copy, before in trace.watched:
         if contents_of(copy) != before:
-            name = "function" if type(copy) is dict else type(copy).__mro__[1].__name__
+            name = "function" if type(copy) is dict else type(copy).__mro__[1].__qualname__
             raise Untraceable(f"changes a captured {name}", "return the value instead")

@@ -53,6 +53,8 @@ class Lane:
         return repr(self._up_trace.pin(self))
 
     def __format__(self, spec: str) -> str:
+        if spec.endswith("n"):
+            self._up_trace.refuse("depends on the locale: a format that ends in 'n'")
         return format(self._up_trace.pin(self), spec)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:

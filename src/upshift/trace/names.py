@@ -7,8 +7,24 @@ from collections.abc import Callable
 from typing import Any
 
 from ..columns.forms import Form
+from ..errors import Untraceable
 from ..rules.arrays.call import is_flat
 from ..rules.interned import Interned
+
+
+def refuse(reason: str, remedy: str = "") -> None:
+    """End the trace: the function does more than compute.
+
+    It does not raise where Python would print what is raised: while a generator is closed that nobody has finished.
+    """
+    refusal = Untraceable(reason, remedy, user_line())
+    if not is_closing():
+        raise refusal
+
+
+def is_closing() -> bool:
+    """Whether a generator is being closed."""
+    return sys.exc_info()[0] is GeneratorExit
 
 
 class Names(dict[str, Any]):
@@ -21,8 +37,24 @@ class Names(dict[str, Any]):
         self.lookup = lookup
 
     def __missing__(self, name: str) -> Any:
-        self[name] = value = self.lookup(name)
+        closing = is_closing()
+        try:
+            self[name] = value = self.lookup(name)
+        except Untraceable:
+            if not closing:
+                raise
+            return Mute()
         return value
+
+
+class Mute:
+    """Stands, in a trace that has ended, for what a generator that is being closed would use: it does nothing."""
+
+    def __call__(self, *args: Any, **keywords: Any) -> Mute:
+        return self
+
+    def __getattr__(self, name: str) -> Mute:
+        return self
 
 
 def user_line() -> str:

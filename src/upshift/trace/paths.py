@@ -10,6 +10,7 @@ import fractions
 import re
 import sys
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,8 @@ import numpy as np
 from ..columns.kinds import fits_int64, kind_of
 
 Path = tuple[tuple[str, Any], ...]
-"""Steps from a root (the function, or a shared keyword) to something it captured."""
+"""Steps from a root to something captured. Roots: the function, a shared keyword, a class that elements are of (given),
+and what the process is set to (state)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,28 @@ class Roots:
             return self.found[path]
         except KeyError:
             if len(path) == 1:
-                raise
+                return _root(*path[0])
             value = self.found[path] = _follow(self.read(path[:-1]), *path[-1])
             return value
+
+
+def _root(way: str, key: Any) -> Any:
+    """What needs no function to be found."""
+    if way == "given":
+        return key
+    if way == "state":
+        return STATES[key]()
+    raise LookupError(key)
+
+
+def _decimal_context() -> Any:
+    context = decimal.getcontext()
+    traps = tuple(sorted(signal.__name__ for signal, caught in context.traps.items() if caught))
+    return context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp, traps
+
+
+STATES: dict[str, Callable[[], Any]] = {"decimal": _decimal_context}
+"""What a process may be set to, and functions hang on though they do not name it: the arithmetic of decimals."""
 
 
 def _follow(value: Any, way: str, key: Any) -> Any:
@@ -86,14 +107,34 @@ def _follow(value: Any, way: str, key: Any) -> Any:
     if way == "item":
         return value[key]
     if way == "import":
-        return sys.modules[key.split(".")[0]]
+        return sys.modules[key]
     if way == "class":
         return type(value)
     if way == "property":
         return (value.fget, value.fset, value.fdel)[key]
-    owner, name = key  # a member of a class, by the name of the class in the method resolution order
-    member = next(vars(c)[name] for c in value.__mro__ if c.__name__ == owner)
+    if way == "mro":
+        return value.__mro__[key]
+    if way == "about":
+        return about_class(value)
+    member = vars(value)[key]  # of a class
     return member.__func__ if isinstance(member, staticmethod | classmethod) else member
+
+
+VOLATILE = frozenset(
+    "__slotnames__ __abstractmethods__ _abc_impl __annotations__ __annotate__ __annotate_func__ __annotations_cache__ "
+    "__doc__ __dict__ __weakref__ __static_attributes__ __firstlineno__".split()
+)
+"""Names in a class that Python itself puts there, some of them late."""
+
+
+def names_of(cls: type) -> tuple[str, ...]:
+    """What a class itself defines."""
+    return tuple(name for name in vars(cls) if name not in VOLATILE)
+
+
+def about_class(cls: type) -> Any:
+    """What is to be found in a class, and where else is looked."""
+    return names_of(cls), cls.__mro__[1:]
 
 
 def _contents(cell: Any) -> Any:
@@ -104,7 +145,12 @@ def _contents(cell: Any) -> Any:
 
 
 _ATOMS = (str, bytes, type(None), bool, int, float, complex, type(Ellipsis), enum.Enum, re.Pattern, np.dtype,
-          np.generic, decimal.Decimal, fractions.Fraction, slice, range, type)  # fmt: skip
+          np.generic, decimal.Decimal, slice, range, type)  # fmt: skip
+
+
+def is_atom(value: Any) -> bool:
+    """Whether a plain value is one piece. (To ask Fraction about a class would leave a note of it there.)"""
+    return isinstance(value, _ATOMS) or type(value) is fractions.Fraction
 
 
 def frozen(value: Any) -> Any:
@@ -112,7 +158,7 @@ def frozen(value: Any) -> Any:
     cls = type(value)
     if cls in (float, complex) or isinstance(value, np.inexact):
         return cls, repr(value)
-    if isinstance(value, _ATOMS):
+    if is_atom(value):
         return cls, value
     if cls in (list, tuple, collections.deque):
         return cls, tuple(map(frozen, value))
@@ -127,7 +173,7 @@ def is_fixed(value: Any) -> bool:
     """Whether a plain value can never change, so that it is enough to know the object again."""
     if type(value) in (tuple, frozenset):
         return all(map(is_fixed, value))
-    return isinstance(value, _ATOMS)
+    return is_atom(value)
 
 
 def holds(capture: Capture, roots: Roots) -> tuple[bool, Any]:

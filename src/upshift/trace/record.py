@@ -17,7 +17,9 @@ from ..rules.conversions import conjugate, imag_part, larger, real_part, smaller
 from ..rules.operators import COMPARISONS, OPERATORS
 from ..rules.predicates import TRUE, Predicate
 from .arrays import Arrays
+from .classes import original_of
 from .lane import LANES, Lane, LaneArray, is_lane
+from .libraries import method_acting
 from .names import call_of, user_line
 from .tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
 from .turns import Turns
@@ -113,6 +115,8 @@ class Trace:
         if not callable(found):
             fn = {"real": real_part, "imag": imag_part}.get(name) or call_of(name, False)
             return self.record(fn, (lane,))
+        if method_acting(name):
+            raise Untraceable(f"{method_acting(name)}: .{name}", where=user_line())
         fn = conjugate if name in ("conjugate", "conj") else call_of(name, True)
 
         def method(*args: Any, **keywords: Any) -> Any:
@@ -129,6 +133,9 @@ class Trace:
 
     def refuse_write(self, reason: str) -> None:
         raise Untraceable(reason, "return a new value instead", user_line())
+
+    def refuse(self, reason: str) -> None:
+        raise Untraceable(reason, where=user_line())
 
     def same(self, a: Any, b: Any) -> bool:
         """`a is b`, one of them a lane value: only bools (and None, which is no lane) can be told by identity."""
@@ -352,11 +359,12 @@ class Trace:
         self.numbers.finish()
         self._close(Leaf(_original(form), tuple(refs), kinds))
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error: BaseException) -> None:
         """The function raised."""
         self._close(Raises(type(error).__name__, user_line()))
 
     def _close(self, end: Leaf | Raises) -> None:
+        self._alive()
         if not self.growing:
             if self.at != len(self.node.steps) or type(self.node.end) is not type(end):
                 self._wandered()
@@ -427,5 +435,4 @@ def _original(form: Form) -> Form:
     """The user's own classes in place of their traced copies."""
     if form.cls is None:
         return form
-    cls = form.cls.__dict__.get("_up_original", form.cls)
-    return Form(cls, form.keys, tuple(_original(child) for child in form.children))
+    return Form(original_of(form.cls), form.keys, tuple(_original(child) for child in form.children))

@@ -8,18 +8,19 @@ import functools
 import math
 import operator
 import sys
+import types
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from ..columns.kinds import kind_of
-from ..errors import Untraceable
 from ..rules.conversions import larger, ranked, smaller, total
 from ..rules.maths import frexp_exponent, frexp_mantissa, modf_fraction, modf_whole
 from .arraylike import array_of, number_of
+from .classes import class_seen, is_instance, is_subclass, original_of
 from .lane import Lane, is_lane
-from .names import user_line
+from .names import refuse
 
 Function = Callable[..., Any]
 
@@ -49,10 +50,10 @@ def _seen(fn: Function) -> Function:
 
 
 def _refused(reason: str, remedy: str = "") -> Function:
-    def standin(*args: Any, **keywords: Any) -> NoReturn:
-        raise Untraceable(reason, remedy, user_line())
+    def refused(*args: Any, **keywords: Any) -> None:
+        refuse(reason, remedy)
 
-    return standin
+    return refused
 
 
 # ---- math and cmath
@@ -189,8 +190,9 @@ def class_of_value(*args: Any) -> Any:
         return type(*args)
     if is_lane(args[0]):
         return type(args[0]._up_value)
-    cls = type(args[0])
-    return cls.__dict__.get("_up_copy", cls)
+    if type(args[0]) is types.FunctionType and args[0] in _STANDS_FOR:
+        return type(_STANDS_FOR[args[0]])
+    return class_seen(args[0])
 
 
 def _convert(cls: type) -> Function:
@@ -207,45 +209,25 @@ def _convert(cls: type) -> Function:
     return standin
 
 
-class ScalarClass(type):
-    """The class of stand-ins for NumPy's scalar types: equal to them in every way, but calls are recorded."""
+@functools.cache
+def scalar_call(cls: Any) -> Function:
+    """What stands for `np.float32` and its like where they are called."""
 
-    _up_original: Any
-
-    def __call__(cls, *args: Any, **keywords: Any) -> Any:
-        plain = cls._up_original
+    @functools.wraps(cls, updated=())
+    def standin(*args: Any, **keywords: Any) -> Any:
         args = tuple(map(array_of, args))
         trace = _trace_of(args)
         if trace is None or keywords or len(args) != 1:
-            return plain(*args, **keywords)
+            return cls(*args, **keywords)
         if isinstance(_true(args[0]), np.ndarray):
-            return trace.arrays.scalar(plain, args[0])
-        return trace.record(plain, args)
+            return trace.arrays.scalar(cls, args[0])
+        return trace.record(cls, args)
 
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls._up_original)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, cls._up_original)
-
-    def __eq__(cls, other: object) -> bool:
-        return other is cls or other is cls._up_original
-
-    def __hash__(cls) -> int:
-        return hash(cls._up_original)
-
-
-@functools.cache
-def scalar_class(cls: Any) -> Any:
-    """The stand-in of `np.float32` and its like."""
-    try:
-        return ScalarClass(cls.__name__, (cls,), {"_up_original": cls, "__module__": cls.__module__})
-    except TypeError:  # a class that cannot be subclassed, such as np.bool
-        return cls
+    return standin
 
 
 def _is(a: Any, b: Any) -> bool:
-    a, b = (side._up_original if isinstance(side, ScalarClass) else side for side in (a, b))
+    a, b = original_of(a), original_of(b)
     trace = _trace_of((a, b))
     return a is b if trace is None else bool(trace.same(a, b))
 
@@ -266,6 +248,8 @@ STANDINS: dict[Any, Any] = {
     builtins.max: _extreme(max, larger),
     builtins.sum: _sum,
     builtins.sorted: _sorted,
+    builtins.isinstance: is_instance,
+    builtins.issubclass: is_subclass,
     operator.is_: _is,
     operator.is_not: _is_not,
     builtins.print: _refused("prints", _REMEDY),
@@ -296,6 +280,9 @@ for _name, _fn in vars(math).items():
 for _name, _fn in vars(cmath).items():
     if callable(_fn):
         STANDINS[_fn] = {"log": _clog, "polar": _polar, "isclose": _isclose(cmath_isclose)}.get(_name) or _seen(_fn)
+
+
+_STANDS_FOR = {standin: fn for fn, standin in STANDINS.items()}
 
 
 def standin_for(value: Any) -> Any:

@@ -39,7 +39,11 @@ class Const:
         return repr(a) == repr(b) if isinstance(a, float | complex | np.inexact) else bool(a == b)
 
     def __hash__(self) -> int:
-        return hash(type(self.value))
+        value = self.value
+        numbers = (
+            isinstance(value, int | float | complex | np.number | np.bool_) and value == value
+        )  # each NaN has its own hash
+        return hash(value) if numbers or type(value) is str else hash(type(value))
 
     def __repr__(self) -> str:
         return repr(self.value)
@@ -101,6 +105,15 @@ def _no_rule(*args: Any) -> None:
 
 
 @dataclass(slots=True)
+class Waiting:
+    """Lanes that came to where nobody has traced on, in all calls, and were left to the plain function."""
+
+    lanes: int = 0
+    broken_off: float = 0.0
+    """The seconds that they had cost when a trace was last begun here and became longer than it was worth."""
+
+
+@dataclass(slots=True)
 class Guard:
     """A decision on a value: `truth` splits lanes in two, `value` groups them by what they hold."""
 
@@ -109,7 +122,7 @@ class Guard:
     kind: Kind | None
     where: str
     children: dict[Any, Node] = field(default_factory=dict)
-    waiting: dict[Any, int] = field(default_factory=dict)
+    waiting: dict[Any, Waiting] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -235,6 +248,8 @@ class Tree:
     def __init__(self, lanes: Lanes) -> None:
         self.form, self.kinds, self.fresh, self.layouts = lanes.form, lanes.kinds, lanes.fresh, lanes.layouts
         self.root: Node | None = None
+        self.waiting = Waiting()
+        """Lanes that came before anything was traced."""
         self.turns: list[Any] | None = None
         """What every element draws, in order; None before a path was traced to its end."""
         self.captures: dict[Any, Any] = {}
@@ -269,13 +284,15 @@ class Tree:
         Where there are very many steps (loops over pixels), each costs more than caches save: then lanes are more.
         """
         key = self.paths, lanes, bytes, all
-        if self._chunk[0] != key:
+        known, found = self._chunk
+        if known != key:
             kinds = [*self.kinds, *(step.kind for node in self.nodes() for step in node.steps)]
             bytes *= max(len(kinds) // max(self.paths, 1) // 64, 1)
             sizes = [k.dtype.itemsize * math.prod(k.shape) for k in kinds if k is not None and k.shape]
             live = max(*sizes, 1) * 16 if len(sizes) > 256 else sum(sizes)
-            self._chunk = key, max(min(lanes, bytes // max(*sizes, 1), all // max(live, 1)), 1) if sizes else lanes
-        return self._chunk[1]
+            found = max(min(lanes, bytes // max(*sizes, 1), all // max(live, 1)), 1) if sizes else lanes
+            self._chunk = key, found
+        return found
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, parents first."""
