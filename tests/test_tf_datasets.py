@@ -598,3 +598,54 @@ def test_large_random_elements_need_python_for_the_numbers_alone() -> None:
     assert "ZipDataset" in str(ut.map_dataset(ds, flipped)._inputs()[0].__class__.__name__)
     list(ut.map_dataset(ds, noted))
     assert len(calls) >= len(PICTURES)  # a function that acts is called
+
+
+# ---- functions that nobody sees into
+
+
+def turned(image):
+    from skimage.transform import rotate
+
+    return rotate(image, 30.0)
+
+
+def test_library_calls_give_the_loops_results_in_order() -> None:
+    images = np.random.default_rng(0).random((12, 64, 64, 3), np.float32)
+    ds = tf.data.Dataset.from_tensor_slices(images)
+    want = [turned(image) for image in images]
+    for made in (ut.map_dataset(ds, turned), ut.map_dataset(ds, turned, batch_size=5).unbatch()):
+        got = list(made.as_numpy_iterator())
+        assert len(got) == 12 and all(np.array_equal(a, b) for a, b in zip(want, got, strict=True))
+
+
+def test_a_function_that_needs_arrays_to_write_into_is_refused_once() -> None:
+    calls: list[int] = []
+
+    def demanding(image):
+        calls.append(1)
+        if not image.flags.writeable:
+            raise ValueError("buffer source array is read-only")
+        return image + 1
+
+    images = np.zeros((20, 256, 256, 3), np.float32)
+    ds = tf.data.Dataset.from_tensor_slices(images)
+    made = list(ut.map_dataset(ds, demanding, output_signature=tf.TensorSpec([256, 256, 3]), num_parallel_calls=None))
+    assert len(calls) == 21 and all(float(tf.reduce_min(one)) == 1 for one in made) and not images.any()
+
+
+@pytest.mark.parametrize("kind", ["shape", "dtype", "none", "structure"])
+@pytest.mark.parametrize("size", [1, 250])
+def test_results_that_are_not_as_others_are_told_with_their_element(kind: str, size: int) -> None:
+    odd = {"shape": np.ones(3), "dtype": np.array([1.5, 2.5]), "none": None, "structure": (1, 2, 3)}[kind]
+
+    def sometimes(x):
+        return odd if x.flat[0] == 33 else np.array([1, 2])
+
+    columns = np.arange(50.0)[:, None, None] * np.ones((1, size, size))
+    ds = tf.data.Dataset.from_tensor_slices(columns)
+    for options in ({}, {"batch_size": 8}):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="element 33: "):
+            list(ut.map_dataset(ds, sometimes, **options))
+    seen: list[int] = []
+    kept = ut.map_dataset(ds, sometimes, ignore_errors=lambda i, error: seen.append(i))
+    assert len(list(kept)) == 49 and seen == [33]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ tf = pytest.importorskip("tensorflow")
 keras = pytest.importorskip("keras")
 
 import upshift.tensorflow as ut  # noqa: E402
+from tf_law import same  # noqa: E402
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(64, 6)).astype(np.float32)
@@ -83,6 +85,37 @@ def test_a_map_layer_is_saved_and_loaded(tmp_path: Any) -> None:
     again = keras.saving.load_model(tmp_path / "model.keras")
     np.testing.assert_allclose(again.predict(X, verbose=0), model.predict(X, verbose=0), rtol=1e-6)
     assert again.get_layer("each").f is normalise
+
+
+@keras.saving.register_keras_serializable(package="tests")
+def halves(x: Any) -> Any:
+    return [x / 2, {"half": tf.cast(x > 0, tf.int32)}]
+
+
+@keras.saving.register_keras_serializable(package="tests")
+def shortened(x: Any) -> Any:
+    return x[: tf.cast(tf.abs(x[0]), tf.int32)]
+
+
+SIGNATURES = [
+    (normalise, None),
+    (normalise, tf.float32),
+    (normalise, tf.TensorSpec([6], tf.float32)),
+    (halves, [tf.float32, {"half": tf.TensorSpec([None], tf.int32)}]),
+    (shortened, tf.RaggedTensorSpec([None], tf.float32)),
+]
+
+
+@pytest.mark.parametrize(("f", "signature"), SIGNATURES, ids=lambda x: getattr(x, "__name__", str(x)))
+def test_a_map_layer_keeps_its_output_signature(f: Any, signature: Any) -> None:
+    layer = ut.MapLayer(f, signature)
+    text = keras.saving.serialize_keras_object(layer)
+    again = keras.saving.deserialize_keras_object(json.loads(json.dumps(text)))
+    assert again.f is f
+    same(layer(tf.constant(X)), again(tf.constant(X)))
+    said = tf.nest.map_structure(str, layer.output_signature)
+    names = tf.nest.map_structure(lambda x: x.name if isinstance(x, tf.DType) else str(x), layer.output_signature)
+    assert tf.nest.map_structure(str, again.output_signature) in (said, names)
 
 
 def test_a_map_layer_is_exported(tmp_path: Any) -> None:

@@ -77,6 +77,7 @@ def mended(x):
 
 NATIVE: dict[str, tuple[Any, list[Any], Any]] = {
     "affine": (lambda x: x * 2 + 1, [X], tf.float32),
+    "contiguous": (lambda x: np.ascontiguousarray(x[:, ::-1]), [X], tf.float32),
     "float64": (lambda x: x / (1 + x * x), [D], tf.float64),
     "two": (lambda x, y: (x + y, x - y), [X, Y], [tf.float32, tf.float32]),
     "mixed dtypes": (lambda x, k: x * k, [D[:3, :3], K[:3]], tf.float64),
@@ -603,3 +604,115 @@ def test_py_function_of_several() -> None:
     assert np.array_equal(made[1], X + 1)
     with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
         ut.py_function(lambda x: tf.cast(x, tf.float64), [tf.constant(X)], tf.float32)
+
+
+# ---- imports in the function
+
+
+def blurred(x):
+    from scipy.ndimage import gaussian_filter
+
+    return gaussian_filter(x, 1.0)
+
+
+def turned(x):
+    import numpy.linalg
+
+    return numpy.linalg.norm(x, axis=1)
+
+
+@pytest.mark.parametrize("func", [blurred, turned])
+def test_a_function_may_import_in_its_body(func: Any) -> None:
+    made = tf.function(lambda x: ut.numpy_function(func, [x], tf.float32))
+    np.testing.assert_allclose(made(X).numpy(), func(X), rtol=1e-6)
+    np.testing.assert_allclose(ut.numpy_function(func, [X], tf.float32).numpy(), func(X), rtol=1e-6)
+
+
+# ---- memory
+
+
+def aligned_zeros(n: int) -> Any:
+    room = np.zeros(n + 16, np.float32)
+    start = (-room.ctypes.data % 64) // 4
+    return room[start : start + n]
+
+
+BUFFER = aligned_zeros(1000)
+
+
+def refilled(x):
+    BUFFER[:] = x
+    return BUFFER
+
+
+def refilled_in_part(x):
+    BUFFER[:] = x
+    return BUFFER[:]
+
+
+def kept(x, seen=[]):
+    made = aligned_zeros(1000)
+    made[:] = x
+    for one in seen:
+        one[:] = -1
+    seen.append(made)
+    return made
+
+
+@pytest.mark.parametrize("func", [refilled, refilled_in_part, kept])
+def test_what_a_function_writes_later_does_not_show_in_its_results(func: Any) -> None:
+    made = tf.function(lambda x: ut.numpy_function(func, [x], tf.float32))
+    first, second = made(tf.ones(1000)), made(2 * tf.ones(1000))
+    assert first.numpy().max() == first.numpy().min() == 1 and second.numpy().max() == second.numpy().min() == 2
+
+
+def negated_in_place(x):
+    x *= -1
+    return x
+
+
+def sorted_in_place(x):
+    x.sort()
+    return x
+
+
+@pytest.mark.parametrize("func", [negated_in_place, sorted_in_place, wrote])
+def test_a_function_that_writes_into_its_argument_changes_no_tensor(func: Any) -> None:
+    given = np.linspace(3, -3, 1000, dtype=np.float32)
+    x = tf.constant(given)
+    made = tf.function(lambda x: ut.numpy_function(func, [x], tf.float32))
+    for _ in range(3):
+        np.testing.assert_array_equal(made(x).numpy(), func(given.copy()))
+    np.testing.assert_array_equal(x.numpy(), given)
+
+
+def test_a_function_that_acts_and_writes_is_called_once() -> None:
+    calls = []
+
+    def act(x):
+        calls.append(1)
+        x[0] = 9
+        return x
+
+    made = tf.function(lambda x: ut.numpy_function(act, [x], tf.float32))
+    for k in range(1, 4):
+        assert made(tf.ones(5)).numpy()[0] == 9 and len(calls) == k
+
+
+def test_results_may_be_the_arguments() -> None:
+    xs, ys = tf.random.uniform([2000]), tf.random.uniform([2000])
+
+    def swapped(a, b):
+        return b, a[::2], a.reshape(40, 50)
+
+    made = tf.function(lambda a, b: ut.numpy_function(swapped, [a, b], [tf.float32] * 3))
+    b, halved, reshaped = made(xs, ys)
+    np.testing.assert_array_equal(b, ys)
+    np.testing.assert_array_equal(halved, xs[::2])
+    np.testing.assert_array_equal(reshaped, tf.reshape(xs, [40, 50]))
+    again = tf.function(
+        lambda a: tf.tensor_scatter_nd_update(ut.numpy_function(lambda a: a, [a], tf.float32), [[0]], [5.0])
+    )
+    before = xs.numpy().copy()
+    assert again(xs).numpy()[0] == 5
+    np.testing.assert_array_equal(xs, before)

@@ -358,7 +358,7 @@ ROWS: dict[Any, Row] = {
     np.tile: moved(lambda x, reps: tf.tile(x, reps), "A", "reps"), np.repeat: moved(_repeat, "a", "repeats", "axis"),
     np.concatenate: joined(tf.concat, "arrays"), np.stack: joined(tf.stack, "arrays"),
     np.zeros_like: _filled(0), np.ones_like: _filled(1), np.full_like: _filled(None), np.pad: _padded,
-    operator.getitem: _getitem, np.take: _take,
+    operator.getitem: _getitem, np.take: _take, np.ascontiguousarray: moved(lambda x: x, "a"),
 }  # fmt: skip
 
 

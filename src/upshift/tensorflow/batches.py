@@ -16,10 +16,12 @@ from ..api import map as map_elements
 from ..columns.forms import is_namedtuple, parts
 from ..columns.inputs import copied, elements_of
 from ..columns.outputs import stack
+from ..config import Settings, in_force, settings
 from ..errors import name_element
-from ..gears.loop import call_one, run_loop
+from ..gears.loop import call_one
 from ..gears.streams import Streams
-from .bridge import Array, aligned, place
+from .bridge import Array, aligned, handed_over, place
+from .calling import Caller
 from .sampled import arguments_of, as_strings, columns_in, leaves_of
 
 MOST_ERRORS = 10_000
@@ -62,6 +64,12 @@ class Promise:
         cast: Array = column.astype(self.dtype)
         return cast
 
+    def kept_as_it_is(self, result: Any) -> Any:
+        """One result as it was promised, not copied."""
+        if type(result) is np.ndarray and result.dtype == self.dtype and result.shape == self.sizes:
+            return result
+        return self.kept_by(as_strings(result)[None])[0]
+
     def placed(self, result: Any) -> Any:
         """One result where TensorFlow takes it over as it is, and where nobody else writes."""
         array = self.kept_by(as_strings(result)[None])[0]
@@ -90,13 +98,17 @@ class Batches:
     """Whether one call takes so long that it may be worth a plan."""
     callback: Callable[[int, Exception], object] | None = None
     """Told about elements that are left out because they raised."""
+    settings: Settings = field(default_factory=settings)
+    """Those in force where the dataset was made: TensorFlow calls from threads of its own."""
     errors: OrderedDict[int, Exception] = field(default_factory=OrderedDict)
     tickets: Any = field(default_factory=itertools.count)
     promises: list[Promise] = field(init=False)
+    call: Caller = field(init=False)
     flat: bool = field(init=False)
     """Whether elements are tensors, or tuples of them: then their leaves are the arguments."""
 
     def __post_init__(self) -> None:
+        self.call = Caller(self.f)
         self.promises = [Promise.of(spec) for spec in leaves_of(self.spec)]
         self.flat = all(isinstance(spec, tf.TensorSpec) for spec in arguments_of(self.element))
 
@@ -132,15 +144,20 @@ class Batches:
 
     def one(self, k: int, *leaves: Any) -> list[Any]:
         """Element k alone: by the plan where calls are dear, else at once."""
-        if self.dear or self.randomness != "loop":
+        if self.randomness != "loop" or self.dear:
             return [column[0] for column in self.whole(k, *map(_alone, leaves))]
-        rows = [_protected(argument) for argument in self._arguments(leaves)]
+        arguments = [_element(argument) for argument in self._arguments(leaves)]
         try:
-            (result,) = run_loop(self.f, rows, "raise", offset=int(k))
-        except StopIteration as error:
+            results, given = self.call(arguments)
+            found = [p.kept_as_it_is(leaf) for p, leaf in zip(self.promises, self._leaves(results), strict=True)]
+        except Exception as error:
+            name_element(error, int(k), tuple(arguments))
             raise _raisable(error) from None
-        found = columns_in(self.spec, result, self.f)
-        return [promise.placed(leaf) for promise, leaf in zip(self.promises, found, strict=True)]
+        return handed_over(found, given)
+
+    def _leaves(self, results: list[Any]) -> list[Any]:
+        """Of the one result in a list, which is taken out, so that nobody else holds it."""
+        return columns_in(self.spec, results.pop(), self.f)
 
     def one_kept(self, k: int, *leaves: Any) -> list[Array]:
         """Element k as a batch, which is empty if it raised."""
@@ -161,23 +178,60 @@ class Batches:
             errors = {i: result for i, result in enumerate(results) if isinstance(result, Exception)}
         for i, error in errors.items():
             _name_anew(error, i, start, columns)
-        if errors:
-            results = stack([result for result in results if not isinstance(result, Exception)])
+        try:
+            return self._settled(results, errors, leaves), errors
+        except (TypeError, ValueError) as error:
+            results, errors = self._blamed(error, results, columns, start)
+        return self._settled(results, errors, leaves), dict(sorted(errors.items()))
+
+    def _settled(self, results: Any, errors: dict[int, Exception], leaves: Sequence[Any]) -> list[Array]:
+        """Columns as they were promised, of the elements that did not raise."""
         if len(errors) == len(leaves[0]):
-            return [promise.empty() for promise in self.promises], errors
+            return [promise.empty() for promise in self.promises]
+        if errors:
+            results = stack([result for i, result in enumerate(results) if i not in errors])
         found = columns_in(self.spec, results, self.f)
         made = [np.ascontiguousarray(p.kept_by(column)) for p, column in zip(self.promises, found, strict=True)]
-        return _apart(made, leaves), errors
+        return _apart(made, leaves)
+
+    def _blamed(
+        self, error: Exception, results: Any, columns: list[Any], start: int
+    ) -> tuple[Any, dict[int, Exception]]:
+        """The elements whose results are not what was promised: each has an error of its own."""
+        rows = list(zip(*map(elements_of, columns), strict=True))
+        if type(results) is not list and self.again:
+            results = [call_one(self.f, copied(row), start + i, "return") for i, row in enumerate(rows)]
+        if type(results) is not list:
+            error.add_note(f"one of the elements {start} to {start + len(rows) - 1}")
+            raise error
+        errors = {}
+        for i, result in enumerate(results):
+            try:
+                if isinstance(result, Exception):
+                    raise result
+                self._placed(result)
+            except Exception as wrong:
+                name_element(wrong, start + i, rows[i])
+                errors[i] = wrong
+        if not errors:
+            raise error
+        return results, errors
+
+    def _placed(self, result: Any) -> list[Any]:
+        """One element's results, each where TensorFlow takes it over."""
+        found = columns_in(self.spec, result, self.f)
+        return [promise.placed(leaf) for promise, leaf in zip(self.promises, found, strict=True)]
 
     def _results(self, columns: list[Any], start: int) -> Any:
         if self.randomness == "independent":
             return self._drawn_apart(columns, start)
-        if self.again:
-            try:
-                return map_elements(self.f, *columns)
-            except Exception:
-                pass  # the others are asked for one by one, which tells which of them raise
-        return map_elements(self.f, *columns, on_error="return")
+        with in_force(self.settings):
+            if self.again:
+                try:
+                    return map_elements(self.f, *columns)
+                except Exception:
+                    pass  # the others are asked for one by one, which tells which of them raise
+            return map_elements(self.f, *columns, on_error="return")
 
     def _drawn_apart(self, columns: list[Any], start: int) -> list[Any]:
         """Every element with a random stream of its own, from the seed and its place in the dataset."""
@@ -215,11 +269,9 @@ def _alone(leaf: Any) -> Array:
     return array[None]
 
 
-def _protected(argument: Any) -> Any:
-    """One argument as a column of one: an array that may be read only, or a copy."""
-    if isinstance(argument, np.ndarray) and argument.ndim:
-        return elements_of([argument])
-    return [argument[()] if isinstance(argument, np.ndarray) else copied((argument,))[0]]
+def _element(argument: Any) -> Any:
+    """One argument: arrays without axes are numbers."""
+    return argument[()] if isinstance(argument, np.ndarray) and not argument.ndim else argument
 
 
 def _column(argument: Any) -> Any:

@@ -62,7 +62,7 @@ def aligned(shape: Sequence[int], dtype: Any) -> Array:
 class Rooms:
     """Large pieces of memory that results gave back: the next result of that size takes one that is warm."""
 
-    LEAST, MOST = 1 << 20, 1 << 28
+    LEAST, MOST = 1 << 18, 1 << 28
     """Bytes of a piece that is worth keeping, and of all that are kept."""
 
     def __init__(self) -> None:
@@ -117,6 +117,57 @@ def place(array: Array, room: Array) -> None:
     else:
         for i in range(array.shape[-1]):
             np.copyto(room[..., i], array[..., i])
+
+
+def handed_over(results: list[Any], given: Sequence[Any]) -> list[Any]:
+    """Results of a function as TensorFlow may have them: no copies but where the function might write into them later.
+
+    TensorFlow takes over memory that is aligned, and copies all other itself. `given`: what the function was called
+    with, which nobody writes into, so that it may be a result as well. The list is emptied: nobody else may hold them.
+    """
+    made: list[Any] = []
+    while results:
+        array = results.pop(0)
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufc":
+            made.append(array)
+        elif not array.flags.c_contiguous:
+            room = aligned(array.shape, array.dtype)
+            place(array, room)
+            made.append(room)
+        else:
+            alone = sys.getrefcount(array) <= OURS_ALONE and _is_whole(array)
+            theirs = alone or array.ctypes.data % ALIGNED or _is_part(array, given)
+            made.append(array if theirs else as_own(array))
+    return made
+
+
+OURS_ALONE = 2
+"""References to an array that only a variable and the question for their number hold."""
+
+
+def _is_whole(array: Array) -> bool:
+    """Whether no other array looks at the same memory."""
+    base = array.base
+    if base is None:
+        return bool(array.flags.owndata)
+    return isinstance(base, np.ndarray) and bool(base.flags.owndata) and sys.getrefcount(base) <= OURS_ALONE + 1
+
+
+def _is_part(array: Array, given: Sequence[Any]) -> bool:
+    """Whether an array is what a function was given, or a view of it."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        if any(base is one for one in given):
+            return True
+        base = base.base
+    return False
+
+
+def as_own(array: Array) -> Array:
+    """A copy where TensorFlow takes it over as it is."""
+    room = aligned(array.shape, array.dtype)
+    np.copyto(room, array)
+    return room
 
 
 # ---- nests

@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.framework.composite_tensor import CompositeTensor
+from tensorflow.python.framework.type_spec import BatchableTypeSpec
 
 from .bridge import as_array, as_tensor
 
@@ -25,6 +27,15 @@ class Call:
     signature: Any
     n: int | None
     """How many elements there are; None where only a graph will know."""
+    dense_results: bool = False
+    """Whether rows of a ragged column that are all as long make a tensor, as in `tf.vectorized_map`; in others `None`
+    may be a result."""
+    lenient: bool = False
+    """Whether results that cannot be stacked are given as a list, as in `up.map`."""
+    loop: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
+    """A function of several arguments, and the elements of each, which the loop goes through instead."""
+    around: Callable[[Any], Any] | None = None
+    """Makes `fn` of such a function: of one that AutoGraph has converted, where a graph is made."""
 
     @property
     def is_concrete(self) -> bool:
@@ -59,7 +70,7 @@ class Call:
 
     def row(self, i: int) -> Any:
         """A concrete element, on which no tape looks."""
-        return self.pack([_taken(leaf, i) for leaf in self.leaves])
+        return self.pack([element_of(leaf, i) for leaf in self.leaves])
 
 
 def _unstacked(column: Any, low: int, high: int) -> list[Any]:
@@ -72,7 +83,8 @@ def _unstacked(column: Any, low: int, high: int) -> list[Any]:
     return [element._from_compatible_tensor_list([part[i] for part in boxed]) for i in range(high - low)]
 
 
-def _taken(column: Any, i: int) -> Any:
+def element_of(column: Any, i: int) -> Any:
+    """A concrete element of a column, on which no tape looks."""
     if isinstance(column, tf.Tensor):
         return as_tensor(as_array(column)[i : i + 1].reshape(column.shape[1:]))
     return _unstacked(column, i, i + 1)[0]
@@ -97,34 +109,51 @@ def make_call(fn: Any, elems: Any, signature: Any = None, broadcast: bool = Fals
     if not leaves:
         raise ValueError(f"elems must be a tensor or a nest of tensors, not {elems!r}, which holds none")
     for leaf in leaves:
-        if leaf.shape.rank == 0:
+        if _shape(leaf).rank == 0:
             raise ValueError(f"elements in elems must be tensors of at least one dimension, not scalars: {leaf!r}")
     if len(leaves) > 1:
         even = _of_one_length(leaves, broadcast)
         if even is not leaves:
             leaves, elems = even, tf.nest.pack_sequence_as(elems, list(even))
-    return Call(fn, elems, leaves, signature, _length(leaves[0]))
+    return Call(fn, elems, leaves, signature, _length(leaves[0]), broadcast)
 
 
 def _length(column: Any) -> int | None:
-    length = column.shape[0]
+    length = _shape(column)[0]
     if length is None and isinstance(column, tf.RaggedTensor) and hasattr(column.row_splits, "_numpy"):
         length = int(column.nrows())
     return None if length is None else int(length)
 
 
+def _shape(column: Any) -> Any:
+    if isinstance(column, tf.Tensor | tf.RaggedTensor | tf.SparseTensor):
+        return column.shape
+    return tf.type_spec_from_value(column)._to_batched_tensor_list(column)[0].shape
+
+
 def _as_column(value: Any) -> Any:
-    if isinstance(value, tf.RaggedTensor | tf.SparseTensor):
+    if isinstance(value, CompositeTensor) and not isinstance(value, tf.Variable | tf.IndexedSlices):
+        spec = tf.type_spec_from_value(value)
+        if not isinstance(spec, BatchableTypeSpec):
+            raise TypeError(f"elems cannot be {spec}: a batch of them has no elements")
         return value
     return tf.convert_to_tensor(value)
 
 
 def _of_one_length(leaves: tuple[Any, ...], broadcast: bool) -> tuple[Any, ...]:
-    lengths = [leaf.shape[0] for leaf in leaves]
+    lengths = [_length(leaf) for leaf in leaves]
     known = {length for length in lengths if length is not None}
     if broadcast and 1 in known and len(known) == 2:
         most = max(known)
-        return tuple(tf.repeat(leaf, most, 0) if leaf.shape[0] == 1 else leaf for leaf in leaves)
+        return tuple(_repeated(leaf, most) if _length(leaf) == 1 else leaf for leaf in leaves)
     if len(known) > 1:
         raise ValueError(f"elems have different numbers of elements: {lengths}")
     return leaves
+
+
+def _repeated(column: Any, n: int) -> Any:
+    if isinstance(column, tf.Tensor | tf.RaggedTensor):
+        return tf.repeat(column, n, 0)
+    spec = tf.type_spec_from_value(column)
+    parts = [tf.repeat(part, n, 0) for part in spec._to_batched_tensor_list(column)]
+    return spec._unbatch()._batch(n)._from_compatible_tensor_list(parts)

@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from ..trace.draws import GENERATORS
-from ..trace.modules import acting
+from ..trace.libraries import acting
 from .code import ACTING, WRITES, Chain, facts_of, is_builtin
 from .trace import NOTHING_LIFTED, Lifted
 
@@ -21,6 +21,7 @@ DEEPEST, MOST = 6, 2000
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic, np.dtype, tf.DType, enum.Enum, slice,
          range, tf.TensorShape)  # fmt: skip
 TENSORFLOWS = frozenset(("tensorflow", "keras", "tf_keras"))
+KERAS = frozenset(("keras", "tf_keras"))
 FOREIGN = sys.stdlib_module_names | {"numpy", "scipy", "skimage", "cv2", "sklearn", "upshift"} | TENSORFLOWS
 
 
@@ -180,7 +181,11 @@ class _Painter:
 
     def _object(self, value: Any, depth: int, attributes: tuple[str, ...]) -> None:
         self.same(value)
-        if id(value) in self.seen or type(value).__module__.split(".")[0] in FOREIGN:
+        root = type(value).__module__.split(".")[0]
+        if id(value) not in self.seen and root in KERAS:
+            self.seen.add(id(value))
+            self._layers(value)
+        if id(value) in self.seen or root in FOREIGN:
             return
         self.seen.add(id(value))
         for base in type(value).__mro__:
@@ -193,6 +198,31 @@ class _Painter:
             if not name.startswith("_"):
                 self.token("attribute", name)
                 self.add(held, depth + 1, ())
+
+    def _layers(self, value: Any) -> None:
+        """What a layer, a model or an optimizer of Keras, and the layers in it, are set to."""
+        for layer in layers_of(value):
+            for name, held in settings_of(layer):
+                self.token(name, held if isinstance(held, bool | int | str | type(None)) else repr(held))
+        if len(self.portrait.tokens) > MOST:
+            self.acts("captures a model of very many layers")
+        variables = getattr(value, "trainable_variables", ())
+        self.token("variables", tuple(map(id, variables)) if isinstance(variables, list | tuple) else ())
+
+
+def layers_of(value: Any) -> list[Any]:
+    """A Keras object, and all layers in it."""
+    found = list(value._flatten_layers()) if hasattr(value, "_flatten_layers") else [value]
+    return [layer for layer in found if hasattr(layer, "__dict__")]
+
+
+def settings_of(layer: Any) -> list[tuple[str, Any]]:
+    """The attributes of a Keras object that are plain values, which its computation may hang on."""
+    return [
+        (name, held)
+        for name, held in layer.__dict__.items()
+        if isinstance(held, PLAIN) and not name.startswith(("_self_", "_call"))
+    ]
 
 
 _UNFILLED = object()

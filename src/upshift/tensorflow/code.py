@@ -16,6 +16,8 @@ ACTING = frozenset(
 WRITES = frozenset("append extend insert pop remove clear add update setdefault discard popitem appendleft write "
                    "writelines sort reverse put send fill itemset".split())  # fmt: skip
 """Methods by which a captured object changes."""
+COMPUTING = frozenset("numpy scipy skimage cv2 math cmath operator itertools functools".split())
+"""Packages whose functions only compute, but for random numbers."""
 _DECIDES = ("POP_JUMP", "JUMP_IF", "FOR_ITER", "UNARY_NOT", "JUMP_BACKWARD", "RETURN_GENERATOR")
 
 
@@ -54,8 +56,10 @@ def facts_of(code: types.CodeType) -> Facts:
                 acts = acts or f"stores the nonlocal {instruction.argval!r}"
             if name in ("STORE_ATTR", "DELETE_ATTR"):
                 acts = acts or f"sets the attribute {instruction.argval!r}"
-            if name == "IMPORT_NAME" or (name == "YIELD_VALUE" and inner is code):
-                acts = acts or "imports or yields"
+            if name == "YIELD_VALUE" and inner is code:
+                acts = acts or "yields"
+            if name == "IMPORT_NAME" and (instruction.argval.partition(".")[0] not in COMPUTING or _draws(inner)):
+                acts = acts or f"imports {instruction.argval}"
             if name == "LOAD_FAST":
                 read = tuple(_attributes(instructions, i + 1))
                 if len(read) > 1 and read[-1] in WRITES:  # self.seen.append
@@ -64,6 +68,11 @@ def facts_of(code: types.CodeType) -> Facts:
             if free or name in ("LOAD_GLOBAL", "LOAD_NAME"):
                 chains[Chain(instruction.argval, free, tuple(_attributes(instructions, i + 1)))] = None
     return Facts(tuple(chains), acts, decides, writes_items)
+
+
+def _draws(code: types.CodeType) -> bool:
+    """Whether anything by the name of random is read or imported."""
+    return any("random" in name.split(".") for name in code.co_names)
 
 
 def _codes(code: types.CodeType) -> Iterator[tuple[types.CodeType, list[dis.Instruction]]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.data.ops import debug_mode
 
 from ..gears.streams import Streams
 from .batches import FINE, Batches
@@ -24,6 +25,8 @@ MOST_ELEMENTS = 256
 BATCH_BYTES = 1 << 22
 """Of elements and results in a batch: larger ones leave the caches, and copying them costs more than calls do."""
 BATCH_SECONDS = 0.02
+OPAQUE_SECONDS = 100e-6
+"""Of one call of a function that nobody sees into, from which on elements go alone, several at a time."""
 DEAR_SECONDS = 1e-3
 """Of one call, from which on a plan is made even for elements that go alone."""
 FEWEST_ELEMENTS = 16
@@ -73,11 +76,13 @@ def map_dataset(
     specs = (*tf.nest.flatten(ds.element_spec), *leaves_of(sampled.spec))
     size = batch_size or _size_for(specs, sampled.seconds)
     alone = not all(_has_room(spec) for spec in specs) or (batch_size is None and size < FEWEST_ELEMENTS)
+    dear = sampled.batches and sampled.seconds > DEAR_SECONDS
+    opaque = sampled.pure and not sampled.batches
+    alone = alone or debug_mode.DEBUG_MODE or (opaque and sampled.seconds > OPAQUE_SECONDS)
     size = 1 if alone else size
-    dear = sampled.seconds > DEAR_SECONDS
     calls = Batches(f, ds.element_spec, sampled.spec, sampled.again, size, randomness, seed, dear, ignore_errors)
     large = _bytes_of(specs) >= (LARGE_BYTES if batch_size is None else LARGE_IN_BATCHES)
-    if large and ignore_errors is None and randomness == "loop":
+    if large and ignore_errors is None and randomness == "loop" and not debug_mode.DEBUG_MODE:
         try:
             made = _by_operations(ds, calls, num_parallel_calls, deterministic)
             return made if batch_size is None else made.batch(batch_size)
@@ -218,9 +223,10 @@ def _graph(call: Callable[..., list[Any]], spec: Any, rows: bool) -> Callable[[A
 
     def mapped(k: Any, element: Any) -> Any:
         made = tf.numpy_function(call, [k, *tf.nest.flatten(element)], [leaf.dtype for leaf in specs])
+        made = made if isinstance(made, list | tuple) else [made]  # eagerly, one result is not listed
         for tensor, leaf in zip(made, specs, strict=True):
             tensor.set_shape(_column_shape(leaf) if rows else leaf.shape)
-        return nested(spec, made)
+        return nested(spec, list(made))
 
     return as_written(mapped)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import tensorflow as tf
@@ -9,25 +10,34 @@ import tensorflow as tf
 from ..errors import name_element
 from . import results
 from .call import Call, is_flat
+from .results import EAGER
 
 
 def run_loop(call: Call) -> Any:
     """`[fn(e) for e in elems]`, stacked; there is at least one element."""
-    if not results.is_dense(call.signature):
-        return tf.map_fn(call.fn, call.elems, fn_output_signature=call.signature)
-    return results.stack(call_each(call), call.elems, call.leaves, call.signature)
+    return results.stack(call_each(call), call)
 
 
 def call_each(call: Call, start: int = 0, most: int | None = None) -> list[Any]:
     """The function's own results on some elements; an error names its element."""
+    if call.loop is None:
+        return _call_each(call.fn, ((row,) for row in call.rows(start, most)), start)
+    f, columns = call.loop
+    stop = None if most is None else start + most
+    parts = [column[start:stop] if start or most is not None else column for column in columns]
+    return _call_each(f, zip(*parts, strict=True), start)
+
+
+def _call_each(f: Callable[..., Any], rows: Iterable[tuple[Any, ...]], start: int) -> list[Any]:
     made: list[Any] = []
-    fn = call.fn
-    for row in call.rows(start, most):
-        try:
-            made.append(_as_it_is_now(fn(row)))
-        except Exception as error:
-            name_element(error, start + len(made), (row,))
-            raise
+    row: tuple[Any, ...] = ()
+    try:
+        for row in rows:
+            result = f(*row)
+            made.append(result if type(result) is EAGER else _as_it_is_now(result))
+    except Exception as error:
+        name_element(error, start + len(made), row)
+        raise
     return made
 
 

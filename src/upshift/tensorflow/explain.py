@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
@@ -17,12 +18,12 @@ from . import memory, plan
 from .call import Call, make_call
 from .captured import portray
 from .eager import call_each
-from .graph import why_not_vectorized
 from .kinds import CONTROL
 from .mapping import as_written
 from .trace import Traced, trace_element
+from .vectorized import why_not
 
-WAYS = ("python", "numpy", "numba", "xla", "vectorized", "map")
+WAYS = ("direct", "python", "numpy", "numba", "xla", "vectorized", "map")
 REMEDIES = (
     ("Random", "draw the numbers of all elements outside, and map over them as another part of elems"),
     ("Resize", "tf.image.resize takes a whole batch: call it outside the map"),
@@ -37,11 +38,40 @@ REMEDIES = (
     ("Print", "print the whole result outside the map"),
 )
 _PASSED = frozenset("Const Placeholder NoOp Identity IdentityN".split())
-_LIBRARIES = (os.path.dirname(tf.__file__), os.path.dirname(os.path.dirname(__file__)))
+_LIBRARIES = (os.path.dirname(tf.__file__) + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep)
+
+
+@dataclass(slots=True)
+class Told(Explanation):
+    """What Upshift knows of a function of tensors. Ways that refuse for one reason are named together."""
+
+    def __str__(self) -> str:
+        lines = [f"{self.function} over {self.n:,} elements ({self.elements})", f"  runs in the way {self.gear!r}"]
+        for way, seconds in self.seconds.items():
+            each = show_time(seconds / max(self.n, 1))
+            lines.append(f"  {way:<10} {show_time(seconds):>9}   {each:>8} per element")
+        ways: dict[tuple[str, str, str], list[str]] = {}
+        for way, refusal in self.refusals.items():
+            ways.setdefault((refusal.reason, refusal.where, refusal.remedy), []).append(way)
+        for (reason, where, remedy), named in ways.items():
+            verb = "refuses" if len(named) == 1 else "refuse"
+            lines.append(f"  {', '.join(named)} {verb}: {reason}" + (f"   {where}" if where else ""))
+            if remedy:
+                lines.append(f"    try this: {remedy}")
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    __repr__ = __str__
+
+
+def show_time(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
 
 
 @as_written
-def explain(fn: Callable[..., Any], elems: Any, fn_output_signature: Any = None) -> Explanation:
+def explain(fn: Callable[..., Any], elems: Any, fn_output_signature: Any = None) -> Told:
     """Which way `map_fn` runs `fn` over `elems`, and why: as text, and in fields.
 
     >>> import tensorflow as tf, upshift.tensorflow as ut
@@ -51,9 +81,14 @@ def explain(fn: Callable[..., Any], elems: Any, fn_output_signature: Any = None)
 
     Nothing is run that does more than compute: of such functions only the reasons are told, and no times.
     """
-    call = make_call(fn, elems, fn_output_signature)
     name = getattr(fn, "__qualname__", None) or type(fn).__name__
-    told = Explanation(name, call.n or 0, _elements(call), "loop")
+    return explain_call(make_call(fn, elems, fn_output_signature), name)
+
+
+def explain_call(call: Call, name: str) -> Told:
+    """The same of a call that is made already."""
+    fn = call.fn
+    told = Told(name.replace("<locals>.", ""), call.n or 0, _elements(call), "loop")
     if not call.is_concrete:
         told.notes.append("elements are known only when the graph runs: operations of TensorFlow are emitted")
     known = memory.recall(call, with_operations=False) if call.is_concrete else None
@@ -69,7 +104,7 @@ def explain(fn: Callable[..., Any], elems: Any, fn_output_signature: Any = None)
         _note_fallbacks(told, traced)
         _note_devices(told, traced)
         if known is None:
-            told.gear = "map" if why_not_vectorized(traced, proven=True) else "vectorized"
+            told.gear = "map" if why_not(traced) else "vectorized"
     if known is not None:
         _note_graphs(told, known, memory.variants_of(call))
     return told
@@ -79,7 +114,7 @@ def _elements(call: Call) -> str:
     return ", ".join(f"{spec.dtype.name}{list(spec.shape)}" for spec in call.specs)
 
 
-def _refuse_all(told: Explanation, acts: str, traced: Traced | str) -> None:
+def _refuse_all(told: Told, acts: str, traced: Traced | str) -> None:
     reason = acts or (traced if isinstance(traced, str) else f"{traced.acts} does more than compute")
     where = place_of(traced, traced.acts) if isinstance(traced, Traced) and traced.acts else ""
     remedy = remedy_for(traced.acts) if isinstance(traced, Traced) and traced.acts else ""
@@ -88,7 +123,7 @@ def _refuse_all(told: Explanation, acts: str, traced: Traced | str) -> None:
     told.notes.append("every element is run by the function itself, in order")
 
 
-def _measure(told: Explanation, call: Call) -> None:
+def _measure(told: Told, call: Call) -> None:
     """Every way is made, checked and timed."""
     known = memory.fresh(call, with_operations=False)
     call_each(call, 0, 1)  # the first is not like the next
@@ -157,7 +192,7 @@ def fallbacks(traced: Traced) -> list[str]:
     return sorted({op.type for op in operations(traced)} - known)
 
 
-def _note_fallbacks(told: Explanation, traced: Traced) -> None:
+def _note_fallbacks(told: Told, traced: Traced) -> None:
     for kind in fallbacks(traced):
         at = place_of(traced, kind)
         told.notes.append(
@@ -168,18 +203,18 @@ def _note_fallbacks(told: Explanation, traced: Traced) -> None:
 # ---- graphs and devices
 
 
-def _note_graphs(told: Explanation, known: memory.Known, variants: list[memory.Known]) -> None:
+def _note_graphs(told: Told, known: memory.Known, variants: list[memory.Known]) -> None:
     made = [reason for variant in variants for reason in variant.traces]
     told.notes.append(f"{len(made)} graphs traced for elements like these" + (f": {'; '.join(made)}" if made else ""))
     used = ", ".join(known.ways) or "the loop"
     told.notes.append(f"{known.calls} calls so far; ways in use: {used}")
 
 
-def _note_devices(told: Explanation, traced: Traced) -> None:
+def _note_devices(told: Told, traced: Traced) -> None:
     devices = [device.name for device in tf.config.list_logical_devices()]
     stay = sorted(kind for kind in traced.kinds if kind not in _PASSED | CONTROL and not _runs_on_gpu(kind))
     told.notes.append(f"devices: {', '.join(devices)}; NumPy and the loop's results are in main memory")
-    if stay:
+    if stay and tf.test.is_built_with_gpu_support():  # else nothing has kernels for a GPU, and nobody has one
         told.notes.append(f"would leave a GPU: {', '.join(stay)}")
 
 

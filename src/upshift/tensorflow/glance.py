@@ -7,11 +7,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from .captured import FOREIGN, PLAIN, Portrait
+from .captured import FOREIGN, KERAS, PLAIN, Portrait, layers_of, settings_of
 from .code import facts_of
+from .results import EAGER
 
-EAGER = type(tf.constant(0))
-"""The class of tensors that have their numbers."""
 _ABSENT = object()
 DEEPEST = 3
 """How far functions that call functions are looked into."""
@@ -20,7 +19,7 @@ DEEPEST = 3
 class Glance:
     """What a plain function captured, where it is enough to see that it is the same object."""
 
-    __slots__ = ("cells", "code", "inner", "names")
+    __slots__ = ("cells", "code", "inner", "layers", "names", "settings")
 
     def __init__(
         self,
@@ -28,8 +27,12 @@ class Glance:
         names: list[tuple[str, Any]],
         cells: list[Any],
         inner: list[tuple[types.FunctionType, Glance]],
+        settings: list[tuple[dict[str, Any], list[tuple[str, Any]]]],
     ) -> None:
         self.code, self.names, self.cells, self.inner = code, names, cells, inner
+        self.settings = settings
+        """Attributes of Keras objects, and what they were."""
+        self.layers = [(held["_layers"], list(held["_layers"])) for held, _ in settings if "_layers" in held]
 
     def holds(self, fn: Any) -> bool:
         """Whether a graph that was made for one is right for the other."""
@@ -42,6 +45,13 @@ class Glance:
                 content = cell.cell_contents
                 if content is not value and not _is_like(content, value):
                     return False
+        for held, before in self.settings:
+            for name, value in before:
+                if held.get(name, _ABSENT) is not value:
+                    return False
+        for layers, listed in self.layers:
+            if layers != listed:
+                return False
         for other, glance in self.inner:
             if other.__code__ is not glance.code or not glance.holds(other):
                 return False
@@ -65,15 +75,18 @@ def glance_of(fn: Any, portrait: Portrait, depth: int = 0) -> Glance | None:
     cells = [cell.cell_contents for cell in fn.__closure__ or ()]
     names = [chain.name for chain in facts_of(fn.__code__).chains if not chain.free]
     found = [(name, fn.__globals__.get(name, _ABSENT)) for name in dict.fromkeys(names)]
-    inner = []
+    inner, settings = [], []
     for value in (*cells, *(value for _, value in found)):
         if _is_fixed(value):
+            continue
+        if type(value).__module__.partition(".")[0] in KERAS and not isinstance(value, type | types.FunctionType):
+            settings += [(layer.__dict__, settings_of(layer)) for layer in layers_of(value)]
             continue
         glance = glance_of(value, portrait, depth + 1)
         if glance is None:
             return None
         inner.append((value, glance))
-    return Glance(fn.__code__, found, cells, inner)
+    return Glance(fn.__code__, found, cells, inner, settings)
 
 
 def _is_fixed(value: Any) -> bool:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.autograph.impl.api import autograph_artifact
+from tensorflow.python.framework import func_graph
 
-from . import results
+from . import direct
+from .batchwise import Unknown
 from .call import Call
 from .captured import portray
-from .trace import Traced, convert, trace_element
+from .replay import replay
+from .results import WrongShape, WrongSignature
+from .trace import Traced, convert, function_of, trace_element, variables_as_they_were
+from .vectorized import columns_of, too_heavy, vectorized, why_not
 
 
 @dataclass(frozen=True)
@@ -24,113 +31,109 @@ class Options:
     infer_shape: bool = True
     name: str | None = None
 
+    def told(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
 
 PLAIN = Options()
 
 
-def why_not_vectorized(traced: Traced, proven: bool) -> str:
-    """Why `tf.vectorized_map` might give something else than one element after the other; empty where it would not.
+def mapped(traced: Traced, leaves: Sequence[Any], held: Sequence[Any], options: Options = PLAIN) -> list[Any]:
+    """`tf.map_fn` of the traced function: leaf by leaf, one element after the other."""
+    plain = not (traced.acts or traced.checks or traced.draws or traced.own_gradients)
 
-    `proven`: nobody is going to compare results, so that every operation has to be known.
-    """
-    if traced.draws:
-        return "it draws random numbers"
-    if proven and traced.unknown:
-        return f"of {traced.unknown} it is not known that a batch gives the same"
-    return why_not_batched(traced)
+    def one(element: list[Any]) -> list[Any]:
+        given = [*tf.nest.flatten(element, expand_composites=True), *held]
+        if not plain:
+            made: list[Any] = traced.concrete._call_flat(given, traced.concrete.captured_inputs)
+            return made
+        traced.watch()
+        flat = replay(traced.graph, [*given, *traced.captured], chooses=False)
+        packed: list[Any] = tf.nest.pack_sequence_as(traced.graph.structured_outputs, flat, expand_composites=True)
+        return packed
 
-
-def why_not_batched(traced: Traced) -> str:
-    """Why a batch might give something else than one element after the other; empty where it would not."""
-    if not all(isinstance(spec, tf.TensorSpec) for spec in traced.out_specs):
-        return "its results are ragged or sparse"
-    if traced.checks:
-        return "it checks its elements, and a batch would check the first only"
-    if traced.edge:
-        return f"{traced.edge} decides by a number whose last bits differ between one element and a batch"
-    return ""
-
-
-def mapped(fn: Any, traced: Traced, elems: Any, options: Options = PLAIN) -> Any:
-    """`tf.map_fn`, told what the function gives."""
-    return tf.map_fn(
-        _of_results(fn, traced), elems, parallel_iterations=options.parallel_iterations, back_prop=options.back_prop,
-        swap_memory=options.swap_memory, infer_shape=options.infer_shape, name=options.name,
-        fn_output_signature=traced.signature,
-    )  # fmt: skip
-
-
-def vectorized(fn: Any, traced: Traced, elems: Any) -> Any:
-    """`tf.vectorized_map`; ValueError where an operation would become a loop."""
-    elems = tf.nest.map_structure(_with_dense_gradients, elems)
-    made = tf.vectorized_map(_of_results(fn, traced), elems, fallback_to_while_loop=False, warn=False)
-    return tf.nest.map_structure(_with_shape, made, traced.signature)
-
-
-def _with_dense_gradients(column: Any) -> Any:
-    """Elements are gathered, whose gradients are slices; those of a reshape are whole, as in `tf.map_fn`."""
-    return tf.reshape(column, tf.shape(column)) if column.dtype.is_floating or column.dtype.is_complex else column
-
-
-def _with_shape(made: Any, spec: Any) -> Any:
-    made.set_shape([made.shape[0], *spec.shape] if spec.shape.rank is not None else None)
+    made: list[Any] = _map_fn(autograph_artifact(one), list(leaves), list(traced.out_specs), options)
     return made
 
 
-def _of_results(fn: Any, traced: Traced) -> Callable[[Any], Any]:
-    """The function, converted where it has to be, with numbers and arrays among its results made tensors."""
-    inner = convert(fn) if traced.decides else fn
-    specs = tf.nest.flatten(traced.signature)
-
-    def one(element: Any) -> Any:
-        leaves = tf.nest.flatten(inner(element))
-        return traced.pack([_as_result(leaf, spec) for leaf, spec in zip(leaves, specs, strict=True)])
-
-    return one
+def _map_fn(fn: Any, elems: Any, signature: Any, options: Options) -> Any:
+    """`tf.map_fn`, without what it leaves behind in the scope of variables if the function raises."""
+    with variables_as_they_were():
+        return tf.map_fn(fn, elems, fn_output_signature=signature, **options.told())
 
 
-def _as_result(leaf: Any, spec: Any) -> Any:
-    if isinstance(spec, tf.RaggedTensorSpec) and isinstance(leaf, tf.Tensor):
-        return tf.RaggedTensor.from_tensor(leaf) if spec.ragged_rank else leaf
-    return (
-        results.as_result(leaf, None, None) if not isinstance(leaf, results.NUMBERS) else tf.constant(leaf, spec.dtype)
-    )
+class Batched:
+    """A function of columns, and of the tensors in the closure: one graph for the number of elements that it was made
+    for, whose shapes are all known, and one for any number, when another comes. ValueError: see `vectorized`."""
 
+    def __init__(self, call: Call, traced: Traced, how: str) -> None:
+        self.call, self.traced, self.how = call, traced, how
+        self.n = call.n if how == "vectorized" else None
+        self.known = self._made(self.n)
+        self.any = self.known if self.n is None else None
 
-def batched(call: Call, traced: Traced, how: str) -> Any:
-    """A concrete function of columns of any length, and of the tensors in the closure. ValueError: see `vectorized`."""
-    count = len(call.leaves)
-    columns = [spec._batch(None) for spec in call.specs]
-    captured = [tf.type_spec_from_value(value) for value in traced.lifted.values(call.fn)]
-    fn, pack, lifted = call.fn, call.pack, traced.lifted
+    def _made(self, n: int | None) -> Any:
+        count = len(self.call.leaves)
+        columns = [spec._batch(n) for spec in self.call.specs]
+        captured = [tf.type_spec_from_value(value) for value in self.traced.lifted.values(self.call.fn)]
 
-    def over(*leaves: Any) -> list[Any]:
-        inner, elems = lifted.bind(fn, leaves[count:]), pack(leaves[:count])
-        made = vectorized(inner, traced, elems) if how == "vectorized" else mapped(inner, traced, elems)
-        return list(tf.nest.flatten(made))
+        def over(*leaves: Any) -> list[Any]:
+            rows, held = leaves[:count], leaves[count:]
+            if self.how == "vectorized":
+                return vectorized(self.traced, columns_of(rows) or (), held, n)
+            return mapped(self.traced, rows, held)
 
-    return tf.function(over, autograph=False).get_concrete_function(*columns, *captured)
+        return function_of(func_graph.func_graph_from_py_func("batch", over, (*columns, *captured), {}))
+
+    def __call__(self, call: Call) -> list[Any]:
+        concrete = self.known
+        if call.n != self.n:
+            self.any = concrete = self.any or self._made(None)
+        given = [*call.leaves, *self.traced.lifted.values(call.fn)]
+        flat = given if call.is_dense else tf.nest.flatten(given, expand_composites=True)
+        made: list[Any] = concrete._call_flat(flat, concrete.captured_inputs)
+        return made
 
 
 def emit(call: Call, options: Options) -> Any:
     """Operations of TensorFlow alone: within a graph, whose elements nobody knows yet."""
+    try:
+        direct.look_at(call)
+        return _directly(call, options)
+    except Unknown:
+        pass
     portrait = portray(call.fn)
     traced = trace_element(call, decides=portrait.decides)
-    if isinstance(traced, str) or traced.concrete is None:
-        return tf.map_fn(
-            convert(call.fn), call.elems, parallel_iterations=options.parallel_iterations, back_prop=options.back_prop,
-            swap_memory=options.swap_memory, infer_shape=options.infer_shape, name=options.name,
-            fn_output_signature=call.signature,
-        )  # fmt: skip
+    if isinstance(traced, str):
+        return _by_tensorflow(call, options)
     if call.n == 0:
         return traced.pack([empty(spec) for spec in traced.out_specs])
-    reads_python = portrait.acts or traced.acts or not call.is_dense
-    if not reads_python and not why_not_vectorized(traced, proven=True):
+    if not (portrait.acts or traced.acts or too_heavy(traced) or why_not(traced)):
+        columns = columns_of(call.leaves)
+        if columns is not None:
+            try:
+                return traced.pack(vectorized(traced, columns, (), call.n))
+            except ValueError:
+                pass  # an operation that has a batched form, but not for these arguments
+    return traced.pack(mapped(traced, call.leaves, (), options))
+
+
+def _directly(call: Call, options: Options) -> Any:
+    """The function, called on whole columns."""
+    with tf.name_scope(options.name or "map"):
+        made = call.fn(call.elems)
         try:
-            return vectorized(call.fn, traced, call.elems)
-        except ValueError:
-            pass  # an operation without a converter
-    return mapped(call.fn, traced, call.elems, options)
+            leaves = direct.leaves_of(made, call)
+        except (WrongSignature, WrongShape) as error:  # AutoGraph keeps the class of built-in errors only
+            raise (TypeError if isinstance(error, TypeError) else ValueError)(str(error)) from None
+        return tf.nest.pack_sequence_as(made if call.signature is None else call.signature, leaves)
+
+
+def _by_tensorflow(call: Call, options: Options) -> Any:
+    """TensorFlow's own map of a function that has no graph of one element; it says why, if it has none either."""
+    if call.dense_results:
+        return tf.vectorized_map(convert(call.fn), call.elems)
+    return _map_fn(convert(call.fn), call.elems, call.signature, options)
 
 
 def empty(spec: Any) -> Any:
@@ -140,4 +143,7 @@ def empty(spec: Any) -> Any:
     if isinstance(spec, tf.RaggedTensorSpec):
         splits = tf.zeros([1], spec.row_splits_dtype)
         return tf.RaggedTensor.from_row_splits(tf.zeros([0], spec.dtype), splits)
-    return tf.sparse.from_dense(tf.zeros([0, *(size or 0 for size in spec.shape)], spec.dtype))
+    if isinstance(spec, tf.SparseTensorSpec):
+        return tf.sparse.from_dense(tf.zeros([0, *(size or 0 for size in spec.shape)], spec.dtype))
+    parts = [empty(part) for part in spec._flat_tensor_specs]
+    return spec._batch(0)._from_compatible_tensor_list(parts)

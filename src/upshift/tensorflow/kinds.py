@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 READS = frozenset("ReadVariableOp ResourceGather ResourceGatherNd VarHandleOp VariableShape".split())
+ASSIGNS = frozenset("AssignVariableOp AssignAddVariableOp AssignSubVariableOp".split())
+"""What changes variables; so do the operations whose names begin with ResourceApply."""
 CHECKS = frozenset("Assert CheckNumerics CheckNumericsV2".split())
-CONTROL = frozenset(
-    "If While Case StatelessIf StatelessWhile StatelessCase PartitionedCall StatefulPartitionedCall".split()
-)
+WHILE = frozenset(("While", "StatelessWhile"))
+IF = frozenset(("If", "StatelessIf"))
+CASE = frozenset(("Case", "StatelessCase"))
+CALLS = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
+CONTROL = WHILE | IF | CASE | CALLS
+PASSED = frozenset("Const Placeholder NoOp PlaceholderWithDefault".split())
+SHAPES = frozenset("Shape ShapeN Size Rank ZerosLike OnesLike TensorListLength TensorListElementShape".split())
+"""What comes of these hangs on shapes, not on numbers."""
 CUTS = frozenset(
     "Less LessEqual Greater GreaterEqual Equal NotEqual Floor Ceil Round Rint Sign Cast ArgMax ArgMin FloorDiv "
     "FloorMod TruncateDiv TruncateMod TopKV2 Sort Where Bucketize SearchSorted LowerBound UpperBound Unique "
@@ -30,3 +37,10 @@ EXACT = frozenset(
     "BiasAdd Bitcast OneHot MatrixDiagV3 MatrixDiagPartV3 MatrixBandPart Mod BroadcastGradientArgs".split()
 )
 """One element and a batch give the same bits."""
+MOVES = frozenset(
+    "TopKV2 GatherNd Gather Roll EnsureShape TensorScatterUpdate SpaceToDepth DepthToSpace MatrixSetDiagV3 LogicalXor "
+    "TruncateDiv TruncateMod TensorListFromTensor TensorListReserve TensorListGetItem TensorListSetItem MaxPool Where "
+    "TensorListStack TensorListGather TensorListPushBack TensorListPopBack Bucketize LowerBound UpperBound MulNoNan "
+    "InvertPermutation Unique UniqueV2 VariableShape RandomUniform RandomUniformInt RandomStandardNormal".split()
+)
+"""So do these, which only move and compare numbers; XLA has ways of its own for some."""

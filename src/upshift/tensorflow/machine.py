@@ -19,10 +19,10 @@ from ..gears.chunks import chunks_of, side_by_side
 from .bridge import adopt, aligned, as_array
 from .call import Call
 from .draws import drawing, drawn_by, names_of
-from .kinds import CONTROL, CUTS
+from .kinds import CONTROL, CUTS, WHILE
 from .numbers import MINDS_TINY, mend, tiny_rows
 from .operations import ELEMENTWISE, Step, Unreadable
-from .reading import WHILE, Reader, captured_by
+from .reading import Reader, captured_by
 from .trace import Traced
 
 GRAIN, LEAST = 1 << 19, 1 << 12

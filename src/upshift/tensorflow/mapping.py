@@ -11,9 +11,10 @@ from tensorflow.python.eager import record
 
 from . import plan
 from .call import Call, make_call
-from .glance import EAGER
 from .graph import PLAIN, Options, emit
 from .plan import MISS
+from .results import EAGER
+from .surroundings import scoped
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,4 +77,5 @@ def run(call: Call, options: Options = PLAIN) -> Any:
     """In a graph, operations; else the plan."""
     if not call.is_concrete:
         return emit(call, options)
-    return plan.run(call, with_operations=record.could_possibly_record() or tf.distribute.has_strategy())
+    operations = record.could_possibly_record() or tf.distribute.has_strategy() or scoped()
+    return plan.run(call, with_operations=operations)

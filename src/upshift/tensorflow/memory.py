@@ -10,21 +10,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.python.eager import context
 
-from ..config import settings
 from ..plan.costs import Line
-from . import results
+from . import results, surroundings
 from .call import Call, is_flat
 from .captured import Portrait, portray
 from .glance import Glance, glance_of
-from .kinds import CONTROL
-from .reading import WHILE
+from .kinds import WHILE
 from .trace import Traced, trace_element
-from .ways import Way, build, build_plain
+from .ways import Way, build, build_direct, build_plain
 
-MOST_KINDS, MOST_VARIANTS = 256, 4
+MOST_KINDS, MOST_VARIANTS, MOST_SEEN = 256, 4, 1024
 COSTS = {
+    "direct": 0.0,
     "trace": 10e-3,
     "convert": 20e-3,
     "python": 2e-3,
@@ -46,8 +44,14 @@ START = 100e-6
 WORTHWHILE = 40e-6
 """Seconds of a call below which machine code is hardly faster."""
 WARM_RUNS, WARM_SECONDS = 24, 50e-3
-PATIENCE = {"xla": 3.0, "numpy": 3.0, "vectorized": 20.0, "map": 20.0}
+PATIENCE = {"python": 3.0, "xla": 3.0, "numpy": 3.0, "vectorized": 20.0, "map": 20.0}
 """How many times its price a way must have been missed before another fast one is given up for it."""
+LONG, PATIENCE_WHEN_SLOW = 1e-3, 2.0
+"""Seconds of a call from which on graphs are tried sooner, and after how many times their price."""
+UNGRAPHED = ("python", "numpy")
+"""Ways that are started faster than a graph is."""
+UNTRACED = ("direct", "python")
+"""Ways that need no graph."""
 MOST_LENGTHS = 4
 """For which XLA compiles a function: each takes as long as the first."""
 
@@ -76,6 +80,8 @@ class Known:
     made_in: dict[str, float] = field(default_factory=dict)
     rate: float = 0.0
     """Seconds that the loop takes for one element."""
+    unchecked: str = ""
+    """A way that is known to be right, and whose results are compared with the loop's when it is used again."""
 
     @property
     def tracing(self) -> float:
@@ -99,7 +105,7 @@ class Known:
         """A call by a way took so long. The first ones, in which plans of its own settle, say little."""
         self.spent += seconds
         runs, spent = self.warm.get(name, (0, 0.0))
-        if runs >= WARM_RUNS or (runs > 1 and spent + seconds >= WARM_SECONDS):
+        if name == "direct" or runs >= WARM_RUNS or (runs > 1 and spent + seconds >= WARM_SECONDS):
             self.lines[name].add(n, seconds)
         else:
             self.warm[name] = runs + 1, spent + seconds
@@ -120,8 +126,12 @@ class Known:
             return seconds > 1.5 * cost or self.spent > cost
         if name == "numba":
             return seconds > 1.5 * cost or (seconds > WORTHWHILE and self.spent > cost)
+        if name in UNGRAPHED:
+            return self.spent > PATIENCE[name] * cost
         if seconds < SHORTEST or (name == "map" and seconds / n < 20e-6):
             return False
+        if seconds > LONG:  # no graph of one element after the other is that slow: it may well be another
+            return self.spent > PATIENCE_WHEN_SLOW * cost
         untried = {"numba", "xla"}.intersection(self.candidates) - self.ways.keys()
         if untried and name in ("vectorized", "map"):
             return False  # which are hardly ever faster
@@ -133,7 +143,7 @@ class Known:
     def _price(self, name: str) -> float:
         """Seconds that making a way is expected to take."""
         cost = COSTS[name]
-        if name != "python" and self.traced is None:
+        if name not in UNTRACED and self.traced is None:
             cost += self.tracing
         if name in LINES and isinstance(self.traced, Traced):
             cost += LINES[name] * self.traced.size
@@ -155,10 +165,12 @@ class Known:
         self.candidates.remove(name)
         if name in self.ways:
             return self.ways[name]  # for another number of elements
+        if name == "direct":
+            return self._made(name, build_direct(call), began)
         if name == "python":
             return self._made(name, build_plain(call, self.portrait.uses_tensorflow), began)
         assert isinstance(self.traced, Traced)
-        return self._made(name, build(name, call, self.traced, settings().verify), began)
+        return self._made(name, build(name, call, self.traced, self.with_operations), began)
 
     def trust(self, way: Way, n: int) -> None:
         """A way whose results were compared with the loop's."""
@@ -168,6 +180,10 @@ class Known:
             way.lengths.add(n)
             if len(way.lengths) < MOST_LENGTHS:
                 self.candidates.append(way.name)
+
+    def refuse(self, name: str, error: Exception) -> None:
+        """A way raised an error."""
+        self.refusals[name] = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
     def _made(self, name: str, made: Way | str, began: float) -> Way | None:
         self.made_in[name] = time.perf_counter() - began
@@ -179,17 +195,29 @@ class Known:
 
     def refuse_by_trace(self, call: Call) -> None:
         """What cannot be had, now that the graph is known, and what had better be tried first."""
-        parts = isinstance(self.traced, Traced) and bool(self.traced.kinds & CONTROL) and "numpy" in self.candidates
+        parts = isinstance(self.traced, Traced) and bool(self.traced.kinds & WHILE) and "numpy" in self.candidates
         if parts and all(spec.shape.rank == 0 for spec in call.specs):  # where the paths of numbers part, NumPy is slow
             self.candidates.sort(key=lambda name: ("xla", "numba").index(name) if name in ("xla", "numba") else 2)
         if isinstance(self.traced, str):
             self.refusals |= dict.fromkeys(self.candidates, self.traced)
             dense = "numpy" in self.candidates
-            self.candidates[:] = ["python"] if dense and self.portrait.uses_tensorflow else []
-        elif self.traced is not None and self.traced.acts:
-            reason = f"{self.traced.acts} does more than compute: it is run for every element, in order"
+            mixed = dense and self.portrait.uses_tensorflow and not surroundings.like_numpy() and call.loop is None
+            self.candidates[:] = ["python"] if mixed else []
+        elif self.traced is not None and (self.traced.acts or (self.traced.draws and surroundings.draws_as_told())):
+            acts = self.traced.acts or "a random number without a seed"
+            reason = f"{acts} does more than compute: it is run for every element, in order"
             self.refusals |= dict.fromkeys(self.candidates, reason)
             self.candidates.clear()
+
+
+class Seen(dict[Any, Any]):
+    """Functions, by what they were called with, of which nothing is known but that they were called; and their codes,
+    so that these do not give their ids to others."""
+
+    def __setitem__(self, key: Any, code: Any) -> None:
+        if len(self) > MOST_SEEN:
+            self.clear()
+        super().__setitem__(key, code)
 
 
 class Memory:
@@ -197,7 +225,9 @@ class Memory:
 
     def __init__(self) -> None:
         self.kinds: OrderedDict[Any, list[Known]] = OrderedDict()
-        self.glances: OrderedDict[Any, tuple[Known, Glance]] = OrderedDict()
+        self.seen: Seen = Seen()
+        self.glances: OrderedDict[Any, tuple[Known, Glance, Any]] = OrderedDict()
+        """What is known of a function, a look at what it captured, and TensorFlow's settings then."""
         self.lock = threading.Lock()
 
     def recall(self, key: Any, portrait: Portrait, candidates: list[str], with_operations: bool) -> Known:
@@ -223,7 +253,7 @@ class Memory:
         if glance is not None and not any(way.draws for way in known.ways.values()):
             with self.lock:
                 key = id(call.fn.__code__), call.leaves[0].dtype, tuple(call.leaves[0].shape[1:])
-                self.glances[key] = known, glance
+                self.glances[key] = known, glance, surroundings.settings_now()
                 while len(self.glances) > MOST_KINDS:
                     self.glances.popitem(last=False)
 
@@ -251,7 +281,9 @@ def fresh(call: Call, with_operations: bool) -> Known:
 
 def _portrait(call: Call) -> Portrait:
     portrait = portray(call.fn)
-    portrait.tokens.append(context.global_seed())
+    watched = surroundings.watched()
+    portrait.tokens += [surroundings.settings_now(), watched]
+    portrait.acts = portrait.acts or watched
     return portrait
 
 
@@ -259,8 +291,9 @@ def _candidates(call: Call, portrait: Portrait, with_operations: bool) -> list[s
     if not call.is_dense or not results.is_dense(call.signature):
         return ["map"]
     if with_operations:
-        return ["vectorized", "map"]
-    return [*(() if portrait.uses_tensorflow else ("python",)), "numpy", "numba", "xla", "vectorized", "map"]
+        return ["direct", "vectorized", "map"]
+    alone = portrait.uses_tensorflow or surroundings.like_numpy() or call.loop is not None
+    return ["direct", *(() if alone else ("python",)), "numpy", "numba", "xla", "vectorized", "map"]
 
 
 def key_of(call: Call, with_operations: bool) -> Any:

@@ -29,7 +29,7 @@ from .element import Element
 from .kinds import CLOSE
 from .operations import Unreadable
 from .reading import Read, read
-from .trace import NOTHING_LIFTED, Traced
+from .trace import Traced
 from .whole import Number
 
 MOST_READ = 512
@@ -207,7 +207,7 @@ def _one_call(fn: Callable[..., Any], form: Any, given: Sequence[Operand]) -> On
     outs = tf.nest.flatten(structure)
     if not outs or not all(isinstance(out, tf.Tensor) for out in outs):
         raise _refused("a function of TensorFlow gives something else than tensors")
-    traced = Traced(concrete, structure, tuple(map(tf.type_spec_from_value, outs)), NOTHING_LIFTED, False)
+    traced = Traced(concrete.graph, structure, tuple(map(tf.type_spec_from_value, outs)))
     if traced.acts or traced.draws or traced.checks or concrete.captured_inputs:
         raise _refused(f"{traced.acts or 'a function of TensorFlow'} does more than compute with its arguments")
     if traced.edge:

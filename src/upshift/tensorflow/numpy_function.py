@@ -2,7 +2,7 @@
 
 In eager mode the function is called at once. In a graph it becomes TensorFlow's own operations where that is provably
 the same (`native.py`), on those of its paths for which that is so; else Python is called there, as TensorFlow does, on
-arrays that the function may write into, and its results are copied to where TensorFlow can take them over.
+TensorFlow's own memory. A function that writes into its arguments gets copies, so that nobody else sees it.
 
 `Tout` is kept in eager mode as well: a result that cannot be made that dtype without loss is an error.
 """
@@ -18,9 +18,8 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from ..columns.inputs import protected
-from ..gears.loop import writes_unseen
-from .bridge import Array, aligned, as_tensor
+from .bridge import Array, as_tensor, handed_over
+from .calling import Caller
 from .mapping import as_written
 from .native import Known, Python, look_at
 from .proof import Proved, Terms
@@ -239,38 +238,23 @@ def _by_python(
     func: Any, inp: Sequence[Any], wanted: list[Any], stateful: bool, name: str | None, proved: Proved | None
 ) -> list[Any]:
     """One call of Python in the graph; shapes are set where they hang on nothing but the arguments' shapes."""
-    reads = proved is not None and not writes_unseen(func)
-
-    def called(*args: Any) -> list[Any]:
-        results = _several(_call_reading(func, args) if reads else func(*map(_own, args)), len(wanted))
-        return [_moved(_settled(one, dtype)) for one, dtype in zip(results, wanted, strict=True)]
-
-    results: list[Any] = tf.numpy_function(called, inp, wanted, stateful, name)
+    results: list[Any] = tf.numpy_function(Called(func, wanted), inp, wanted, stateful, name)
     if proved is not None and len(proved.outputs) == len(wanted):
         for tensor, spec in zip(results, proved.outputs, strict=True):
             tensor.set_shape(spec.shape)
     return results
 
 
-def _call_reading(func: Any, args: Sequence[Any]) -> Any:
-    """A call of a function without effects on TensorFlow's own memory; on copies, if it tries to write."""
-    try:
-        return func(*map(protected, args))
-    except ValueError as error:
-        if "read-only" not in str(error):
-            raise
-    return func(*map(_own, args))
+class Called:
+    """A function, as a graph calls it."""
 
+    def __init__(self, func: Callable[..., Any], wanted: list[Any]) -> None:
+        self.call, self.wanted = Caller(func), wanted
+        self.__name__ = getattr(func, "__name__", type(func).__name__)
 
-def _own(arg: Any) -> Any:
-    """TensorFlow hands over its tensor's memory, which a function that writes would change for everybody."""
-    return np.array(arg) if isinstance(arg, np.ndarray) else arg
-
-
-def _moved(array: Array) -> Array:
-    """The result where TensorFlow takes it over as it is, and where the function cannot change it later."""
-    if array.dtype.kind not in "biufc":
-        return array
-    room = aligned(array.shape, array.dtype)
-    np.copyto(room, array)
-    return room
+    def __call__(self, *args: Any) -> list[Any]:
+        made, given = self.call(args)
+        results = _several(made.pop(), len(self.wanted))
+        for i, dtype in enumerate(self.wanted):
+            results[i] = _settled(results[i], dtype)
+        return handed_over(results, given)

@@ -48,11 +48,7 @@ def over(call: Call, mixed: bool = False) -> tuple[Callable[[Call], list[Any]], 
 
 def _dtypes(one: Any, call: Call) -> list[Any]:
     """Of the loop's results, leaf by leaf, where all elements give something like this."""
-    columns = results.columns_for(one, call.elems, call.leaves)
-    specs = [None] * len(columns) if call.signature is None else tf.nest.flatten(results.specs_of(call.signature))
-    if len(specs) != len(columns) or not columns:
-        raise Unreadable("its results are not built like the signature")
-    made = [results.as_result(*part) for part in zip(tf.nest.flatten(one), columns, specs, strict=True)]
+    made, _ = results.of_element(one, call)
     odd = next((leaf for leaf in (*made, *call.leaves) if leaf.dtype not in DTYPES), None)
     if odd is not None:
         raise Unreadable(f"it works with {odd.dtype.name}")

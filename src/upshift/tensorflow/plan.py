@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import FunctionType
 from typing import Any
 
 import tensorflow as tf
@@ -11,18 +12,21 @@ from tensorflow.python.eager import record
 from ..config import settings
 from ..errors import GearRefused, Refusal
 from . import results
-from .call import Call
+from .call import Call, make_call
+from .direct import is_simple, look_at
 from .eager import call_each, run_loop
 from .graph import empty
-from .memory import COSTS, MEMORY, Known, fresh, recall
+from .memory import COSTS, MEMORY, UNTRACED, Known, fresh, recall
+from .results import EAGER
+from .surroundings import like_numpy, settings_now, watched
 from .trace import trace_element
 from .ways import Way, check
 
 CHECK_EVERY = 4096
-GUESSED_RATE = 300e-6
-"""Seconds for one element of which nothing is known."""
 SLOW = 5e-3
-"""Seconds of a first element above which no second one is timed."""
+"""Seconds that an element is taken for, before one was timed."""
+PATIENT = 0.25
+"""Seconds of a first element above which no second one is timed. Below, it may have been the tracing of a graph."""
 OVERHEAD = 10e-6
 """Seconds that the loop takes for an element besides the function: unstacked, stacked."""
 
@@ -38,10 +42,13 @@ def run(call: Call, with_operations: bool) -> Any:
     best, seconds = known.predict(call.n)
     done: list[Any] = []
     if not known.rate:
+        made = _directly(call, known)
+        if made is not None:
+            return made
         done = _first_few(call, known)
         seconds = known.rate * call.n
     while (name := known.next_for(call.n, seconds)) is not None:
-        if known.traced is None and name != "python":
+        if known.traced is None and name not in UNTRACED:
             known.trace(call)
             continue
         way = known.make(name, call)
@@ -63,12 +70,22 @@ def at_a_glance(fn: Any, elems: Any) -> Any:
     """The results of a function on one column, where nothing of it has changed since it was last mapped; else MISS."""
     shape = elems._shape_tuple()
     try:
-        known, glance = MEMORY.glances[id(fn.__code__), elems.dtype, shape[1:]]
-    except (KeyError, AttributeError):
+        key = id(fn.__code__), elems.dtype, shape[1:]
+        known, glance, settings_then = MEMORY.glances[key]
+    except KeyError:
+        if key in MEMORY.seen:
+            return MISS
+    except AttributeError:
         return MISS
+    else:
+        return _as_before(fn, elems, shape, known, glance, settings_then)
+    return _at_first_sight(fn, elems, key)
+
+
+def _as_before(fn: Any, elems: Any, shape: Any, known: Known, glance: Any, settings_then: Any) -> Any:
     if not glance.holds(fn) or not shape[0] or settings().disable or record.could_possibly_record():
         return MISS
-    if not tf.executing_eagerly() or tf.distribute.has_strategy():
+    if not tf.executing_eagerly() or tf.distribute.has_strategy() or watched() or settings_then != settings_now():
         return MISS
     best, seconds = known.predict(shape[0])
     if known.next_for(shape[0], seconds) is not None:
@@ -78,10 +95,40 @@ def at_a_glance(fn: Any, elems: Any) -> Any:
     return _finish_loop(call, known, []) if best == "loop" else _by_way(known.ways[best], call, known)
 
 
+def _at_first_sight(fn: Any, elems: Any, key: Any) -> Any:
+    """The results of a function that nobody has seen before, if it takes no more than to call it; else MISS."""
+    MEMORY.seen[key] = fn.__code__
+    if type(fn) is not FunctionType or not elems.ndim or settings().disable or watched() or like_numpy():
+        return MISS
+    simple = is_simple(fn)
+    try:
+        if not simple:
+            look_at(make_call(fn, elems))
+        made = fn(elems)
+    except Exception:  # it is not known to give the same; or it raises, and the loop will name the element
+        return MISS
+    if simple:
+        return made if type(made) is EAGER and made._shape_tuple() == elems._shape_tuple() else MISS
+    return made if all(type(leaf) is EAGER for leaf in tf.nest.flatten(made)) else MISS
+
+
+def _directly(call: Call, known: Known) -> Any:
+    """The results of a function that can be called on whole columns; None where it cannot."""
+    way = known.make("direct", call)
+    if way is None:
+        return None
+    try:
+        columns = way.over(call)
+    except Exception as error:  # which the loop will meet, too, if it is the function's own
+        known.refuse(way.name, error)
+        return None
+    known.trust(way, call.n or 1)
+    known.rate, known.unchecked = SLOW, way.name
+    return way.pack(columns)
+
+
 def run_empty(call: Call) -> Any:
     """No elements: no results, of the dtypes and shapes that the function would give, or else of its elements'."""
-    if not results.is_dense(call.signature):
-        return tf.map_fn(call.fn, call.elems, fn_output_signature=call.signature)
     traced = trace_element(call)
     if isinstance(traced, str):
         return call.pack(call.leaves)
@@ -101,7 +148,7 @@ def made_in(name: str, call: Call, known: Known) -> Way:
     """A way, made and compared with the loop; GearRefused, with the reason, where it is none."""
     if known.portrait.acts:
         raise GearRefused(Refusal(name, known.portrait.acts))
-    if known.traced is None and (name != "python" or known.portrait.uses_tensorflow):
+    if known.traced is None and (name not in UNTRACED or (name == "python" and known.portrait.uses_tensorflow)):
         known.trace(call)
     way = known.make(name, call) if name in known.candidates else None
     if way is None or _try(way, call, known) is None:
@@ -113,14 +160,11 @@ def made_in(name: str, call: Call, known: Known) -> Way:
 
 def _first_few(call: Call, known: Known) -> list[Any]:
     """The first elements by the loop: true results, and the time that one takes."""
-    if not results.is_dense(call.signature):
-        known.rate = GUESSED_RATE
-        return []
     began = time.perf_counter()
     made = call_each(call, 0, 1)
     if (call.n or 0) > 1:  # the first call of a function is not like the next
         known.rate = time.perf_counter() - began
-        if known.rate < SLOW:
+        if known.rate < PATIENT:
             began = time.perf_counter()
             made += call_each(call, 1, 1)
     known.rate = time.perf_counter() - began
@@ -129,11 +173,8 @@ def _first_few(call: Call, known: Known) -> list[Any]:
 
 def _finish_loop(call: Call, known: Known, done: list[Any]) -> Any:
     began = time.perf_counter()
-    if not results.is_dense(call.signature):
-        made = run_loop(call)
-    else:
-        every = done + call_each(call, len(done))
-        made = results.stack(every, call.elems, call.leaves, call.signature)
+    every = call_each(call, len(done))
+    made = results.stack(done + every if done else every, call)
     took = time.perf_counter() - began
     n = max((call.n or 0) - len(done), 1)
     rate = min(took / n, 2 * known.rate)
@@ -147,7 +188,7 @@ def _try(way: Way, call: Call, known: Known) -> Any:
     try:
         columns = way.over(call)
     except Exception as error:  # which the loop will meet, too, if it is the function's own
-        known.refusals[way.name] = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        known.refuse(way.name, error)
         return None
     if settings().verify:
         reason, fastest = check(call, columns, known.rate, way.draws)
@@ -167,12 +208,16 @@ def _by_way(way: Way, call: Call, known: Known) -> Any:
         return _without(way, call, known)
     took = time.perf_counter() - began
     known.time(way.name, call.n or 1, took)
-    if known.calls % CHECK_EVERY == 0 and settings().verify:
-        reason, _ = check(call, columns, CHECK_EVERY, way.draws)
+    first = known.unchecked == way.name
+    if (first or known.calls % CHECK_EVERY == 0) and settings().verify:
+        known.unchecked = ""
+        reason, fastest = check(call, columns, known.rate if first else CHECK_EVERY, way.draws)
         if reason:
             known.refusals[way.name] = reason
             del known.ways[way.name]
             return run_loop(call)
+        known.rate = fastest + OVERHEAD if first else known.rate
+        MEMORY.glance(call, known)
     return way.pack(columns)
 
 

@@ -16,10 +16,10 @@ from tensorflow.python.ops import while_v2
 
 from .bridge import as_array
 from .draws import drawing, names_of
+from .kinds import CALLS, IF, WHILE
 from .operations import BINARY, DTYPES, RULES, Step, Unreadable
 from .trace import Traced
 
-WHILE, IF, CALLS = ("While", "StatelessWhile"), ("If", "StatelessIf"), ("PartitionedCall", "StatefulPartitionedCall")
 MOST_LINES = 2000
 
 
@@ -80,7 +80,7 @@ def captured_by(traced: Traced, elements: int) -> tuple[tuple[str, Any], ...]:
 
 def _origin(traced: Traced, i: int) -> Any:
     """The variable or tensor that a graph captured."""
-    outer = traced.concrete.captured_inputs[i]
+    outer = traced.captured[i]
     if outer.dtype != tf.resource:
         return outer
     for variable in traced.graph.variables:

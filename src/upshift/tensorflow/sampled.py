@@ -18,8 +18,11 @@ from ..columns.inputs import copied, elements_of, lanes_of
 from ..columns.outputs import stack
 from ..gears.draws import set_state, state_of
 from ..gears.streams import generators_in
+from ..rules.arrays.dynamic import Each
 from ..trace import Tree, grow
+from ..trace.names import Applied
 from .bridge import as_array, is_concrete
+from .captured import portray
 
 MOST_SAMPLES = 8
 PATIENCE = 0.1
@@ -28,6 +31,7 @@ BUDGET = 2_000
 """Steps that the trace of a sample may have."""
 PASSES_ON = ("_PrefetchDataset", "_RepeatDataset", "_OptionsDataset", "_ShuffleDataset", "CacheDataset")
 """Transformations whose elements are those of their input."""
+LIBRARIES = frozenset(("scipy", "skimage", "cv2"))
 STATEFUL = ("Shuffle", "Cache", "Snapshot")
 KEEPS_STATE = tuple(prefix + name for name in STATEFUL for prefix in ("", "_"))
 """Beginnings of the names of transformations that remember how often they were read, or what."""
@@ -44,7 +48,9 @@ class Sampled:
     seconds: float = 0.0
     """That one call takes."""
     pure: bool = False
-    """Whether calls may be made in any order: traces saw all of the function, and no effects."""
+    """Whether calls may be made in any order: traces saw all of the function, or nothing that it names has effects."""
+    batches: bool = False
+    """Whether traces saw all of the function, so that a batch of calls may be more than one call after the other."""
     again: bool = False
     """Whether calls may be made again: traces saw no effects as far as they went."""
 
@@ -166,17 +172,29 @@ def _name(f: Any) -> str:
 # ---- order
 
 
-def _is_pure(f: Any, rows: list[tuple[Any, ...]], generators: list[Any]) -> tuple[bool, bool]:
-    """Whether calls may be made in any order, and whether they may be made again."""
+def _is_pure(f: Any, rows: list[tuple[Any, ...]], generators: list[Any]) -> tuple[bool, bool, bool]:
+    """Whether calls may be made in any order, whether a batch may be faster, and whether calls may be made again."""
     if any(generator is not np.random.mtrand._rand for generator in generators) or _names_random(f):
-        return False, False
+        return False, False, False
+    quiet = not portray(f).acts
     group = lanes_of([elements_of(list(column)) for column in zip(*rows, strict=True)])[0]
     if group.lanes is None:
-        return False, False
+        return quiet, False, False
     tree = Tree(group.lanes)
     outcomes = [grow(tree, f, copied(row), {}, BUDGET) for row in rows[:2]]
     again = all(outcome.refusal is None for outcome in outcomes) and not tree.draws
-    return again and all(outcome.grown for outcome in outcomes), again
+    traced = again and all(outcome.grown for outcome in outcomes)
+    return traced or (quiet and not tree.draws), traced and not any(map(_is_opaque, _steps(tree))), again
+
+
+def _steps(tree: Tree) -> Iterator[Any]:
+    return (step for node in tree.nodes() for step in node.steps)
+
+
+def _is_opaque(step: Any) -> bool:
+    """Whether a call is made for every element, or by a library that works on one image at a time."""
+    fn = step.fn.fn if isinstance(step.fn, Applied) else step.fn
+    return isinstance(step.op, Each) or (getattr(fn, "__module__", None) or "").partition(".")[0] in LIBRARIES
 
 
 def _names_random(f: Any) -> bool:

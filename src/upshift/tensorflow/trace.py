@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -10,12 +11,16 @@ from functools import cached_property
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.core.function.polymorphism import function_type
 from tensorflow.python.autograph.core import ag_ctx
-from tensorflow.python.framework import op_def_registry
+from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
+from tensorflow.python.framework import func_graph, op_def_registry, ops
+from tensorflow.python.ops import resource_variable_ops
 
 from . import results
 from .call import Call
-from .kinds import CHECKS, CLOSE, CONTROL, CUTS, EXACT, READS
+from .edges import find_edge
+from .kinds import ASSIGNS, CHECKS, CONTROL, READS
 
 
 @dataclass(frozen=True)
@@ -51,17 +56,17 @@ def convert(fn: Any) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Traced:
-    """The graph of one element."""
+    """The graph of one element. Its inputs are the element's tensors, what was lifted, and what was captured."""
 
-    concrete: Any
+    graph: Any
     structure: Any
     out_specs: tuple[Any, ...]
-    lifted: Lifted
-    decides: bool
+    lifted: Lifted = NOTHING_LIFTED
 
     @property
-    def graph(self) -> Any:
-        return self.concrete.graph
+    def captured(self) -> list[Any]:
+        """The tensors and variables, from outside, that the last inputs stand for."""
+        return list(self.graph.external_captures)
 
     @property
     def signature(self) -> Any:
@@ -70,6 +75,16 @@ class Traced:
 
     def pack(self, leaves: Sequence[Any]) -> Any:
         return tf.nest.pack_sequence_as(self.structure, list(leaves))
+
+    @cached_property
+    def concrete(self) -> Any:
+        """The same as a function to call."""
+        return function_of(self.graph)
+
+    def watch(self) -> None:
+        """Let tapes, and the graph that is being made, know of the variables that are read."""
+        for variable in self.graph.variables:
+            resource_variable_ops.variable_accessed(variable)
 
     @cached_property
     def nodes(self) -> list[Any]:
@@ -89,15 +104,22 @@ class Traced:
     @cached_property
     def acts(self) -> str:
         """An operation that does more than compute; empty where there is none."""
+        return next(self._acting(), "")
+
+    @cached_property
+    def assigns(self) -> bool:
+        """Whether all that it does besides computing is to change variables, as far as it does anything."""
+        return all(op in ASSIGNS or op.startswith("ResourceApply") for op in self._acting())
+
+    def _acting(self) -> Iterator[str]:
         for node in self.nodes:
             if node.op in READS or node.op in CHECKS or node.op in CONTROL or is_free_draw(node):
                 continue
             definition = op_def_registry.get(node.op)
             if definition is None or definition.is_stateful:
-                return str(node.op)
-        return ""
+                yield str(node.op)
 
-    @property
+    @cached_property
     def draws(self) -> bool:
         """Whether it draws random numbers that nobody asked to be the same again."""
         return any(is_free_draw(node) for node in self.nodes)
@@ -108,14 +130,36 @@ class Traced:
         return bool(self.kinds & CHECKS)
 
     @cached_property
+    def own_gradients(self) -> bool:
+        """Whether the user says what a gradient is (`tf.custom_gradient`), which other operations would not know."""
+        named = {node.attr["_gradient_op_type"].s.decode() for node in self.nodes if "_gradient_op_type" in node.attr}
+        return not all(map(_is_natural, named))
+
+    @cached_property
     def edge(self) -> str:
         """A decision that hangs on a number whose last bits are a kernel's own; empty where there is none."""
         return find_edge(self.graph)
 
-    @cached_property
-    def unknown(self) -> str:
-        """An operation of which nobody has shown that a batch gives the same; empty where there is none."""
-        return min(self.kinds - EXACT - CLOSE - READS - {"NoOp", "Placeholder", "Const"}, default="")
+
+def function_of(graph: Any) -> Any:
+    """A graph as a function to call."""
+    signature = function_type.from_structured_signature(
+        graph.structured_input_signature, graph.structured_outputs, graph.function_captures.capture_types
+    )
+    return ConcreteFunction.from_func_graph(graph, signature, {}, shared_func_graph=True)
+
+
+def _is_natural(name: str) -> bool:
+    """Whether a gradient that was registered is only a shorter way to what the operations would give."""
+    pending, seen = [ops.gradient_registry.lookup(name)], set()
+    while pending:
+        one = pending.pop()
+        if getattr(one, "__qualname__", "").startswith("swish.<locals>") and "nn_impl" in one.__module__:
+            return True
+        if isinstance(one, types.FunctionType) and id(one) not in seen:
+            seen.add(id(one))
+            pending += [cell.cell_contents for cell in one.__closure__ or () if cell != types.CellType()]
+    return False
 
 
 def is_free_draw(node: Any) -> bool:
@@ -124,68 +168,65 @@ def is_free_draw(node: Any) -> bool:
     return drawing and node.attr["seed"].i == 0 and node.attr["seed2"].i == 0
 
 
-def find_edge(graph: Any) -> str:
-    close: set[str] = set()
-    for op in graph.get_operations():
-        uncertain = any(one.name in close for one in op.inputs)
-        inner = {node.op for f in _functions_of(op, graph) for node in f.node_def}
-        if (uncertain and (op.type in CUTS or inner & CUTS)) or (inner & CUTS and inner & CLOSE):
-            cast_to_float = op.type == "Cast" and op.outputs[0].dtype.is_floating
-            if not cast_to_float and not all(one.dtype.is_integer or one.dtype.is_bool for one in op.inputs):
-                return str(op.type)
-        integral = op.outputs and all(one.dtype.is_integer or one.dtype.is_bool for one in op.outputs)
-        if (uncertain and not integral) or (op.type in CLOSE and not integral) or inner & CLOSE:
-            close.update(one.name for one in op.outputs)
-    return ""
-
-
-def _functions_of(op: Any, graph: Any) -> Iterator[Any]:
-    """The bodies of a branch or loop, all the way down."""
-    if op.type not in CONTROL:
-        return
-    library = {f.signature.name: f for f in graph.as_graph_def().library.function}
-    names = [value.func.name for value in op.node_def.attr.values() if value.HasField("func")]
-    while names:
-        found = library.pop(names.pop(), None)
-        if found is not None:
-            yield found
-            names += [v.func.name for node in found.node_def for v in node.attr.values() if v.HasField("func")]
-
-
 def trace_element(call: Call, lifted: Lifted = NOTHING_LIFTED, decides: bool = True) -> Traced | str:
     """The graph of a call's function for one element, or one sentence why there is none.
 
     `decides`: whether there is control flow in the function's code, which takes some time to convert.
+    The function is called once.
     """
-    structure: list[Any] = []
-    columns: list[Any] = []
+    found: list[Any] = []
+    made_variables: list[Any] = []
 
     def one(*leaves: Any) -> list[Any]:
         count = len(call.leaves)
         fn = lifted.bind(call.fn, leaves[count:])
-        made = (convert(fn) if decides and _has_source(fn) else fn)(call.pack(leaves[:count]))
-        structure[:] = [made]
-        columns[:] = results.columns_for(made, call.elems, call.leaves)
-        specs = [None] * len(columns)
-        if call.signature is not None:
-            tf.nest.assert_same_structure(call.signature, made)
-            specs = tf.nest.flatten(results.specs_of(call.signature))
-            structure[:] = [call.signature]
-        parts = zip(tf.nest.flatten(made), columns, specs, strict=True)
-        return [results.as_result(*part) for part in parts]
+        if call.around is not None and call.loop is not None:
+            fn = call.around(_converted(call.loop[0], decides))
+        else:
+            fn = _converted(fn, decides)
+        made = fn(call.pack(leaves[:count]))
+        values, specs = results.of_element(made, call)
+        found[:] = [made if call.signature is None else call.signature, specs]
+        return values
+
+    def create(make: Any, **keywords: Any) -> Any:
+        made_variables.append(make(**keywords))
+        return made_variables[-1]
 
     captured = [tf.type_spec_from_value(value) for value in lifted.values(call.fn)]
     try:
-        concrete = tf.function(one, autograph=False).get_concrete_function(*call.specs, *captured)
+        with tf.variable_creator_scope(create), variables_as_they_were():
+            graph = func_graph.func_graph_from_py_func("element", one, (*call.specs, *captured), {})
     except results.WrongSignature as error:
         raise TypeError(str(error)) from None  # AutoGraph keeps the class of built-in errors only
+    except results.WrongShape as error:
+        raise ValueError(str(error)) from None
     except Exception as error:  # the loop decides what the function does: this was only an attempt
         return f"{type(error).__name__}: {_first_line(error)}"
-    outs = concrete.structured_outputs
-    if not outs:
-        return "it gives nothing"
-    specs = [_spec_of(out, column, call.signature) for out, column in zip(outs, columns, strict=True)]
-    return Traced(concrete, structure[0], tuple(specs), lifted, decides)
+    if made_variables and tf.compat.v1.executing_eagerly_outside_functions():
+        return "it makes a variable for every element"
+    if graph.deferred_external_captures:
+        return "what it captured is known only when it runs"
+    structure, specs = found
+    return Traced(graph, structure, tuple(specs), lifted)
+
+
+@contextlib.contextmanager
+def variables_as_they_were() -> Iterator[None]:
+    """Tracing, and `tf.map_fn`, leave settings of theirs behind in the scope of variables if the function raises."""
+    scope = tf.compat.v1.get_variable_scope()
+    before = scope.use_resource, scope.caching_device
+    try:
+        yield
+    except BaseException:
+        scope.set_use_resource(before[0])
+        if not tf.executing_eagerly():
+            scope.set_caching_device(before[1])
+        raise
+
+
+def _converted(fn: Any, decides: bool) -> Any:
+    return convert(fn) if decides and _has_source(fn) else fn
 
 
 def _has_source(fn: Any) -> bool:
@@ -196,14 +237,6 @@ def _has_source(fn: Any) -> bool:
         return True
     except OSError:
         return False
-
-
-def _spec_of(out: Any, column: Any, signature: Any) -> Any:
-    if signature is None and isinstance(out, tf.Tensor) and results.is_ragged_like(column, out.dtype, out.shape.rank):
-        return tf.RaggedTensorSpec(
-            column.shape[1:], column.dtype, column.ragged_rank - 1, row_splits_dtype=column.row_splits.dtype
-        )
-    return tf.type_spec_from_value(out)
 
 
 def _first_line(error: Exception) -> str:

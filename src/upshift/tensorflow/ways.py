@@ -14,9 +14,10 @@ import tensorflow as tf
 from ..columns.forms import LEAF
 from ..columns.inputs import Lanes
 from ..verify import differ, sample
-from . import graph, machine, numbers, plain, results, xla
+from . import direct, graph, machine, numbers, plain, results, vectorized, xla
+from .batchwise import Unknown
 from .bridge import Array, as_array
-from .call import Call
+from .call import Call, element_of
 from .operations import Unreadable
 from .trace import Traced
 
@@ -48,7 +49,26 @@ class Way:
 
     def pack(self, columns: list[Any]) -> Any:
         """The results of all elements, nested like one."""
-        return tf.nest.pack_sequence_as(self.structure, columns)
+        structure = self.structure[0] if self.name == "direct" else self.structure
+        return tf.nest.pack_sequence_as(structure, columns)
+
+
+def build_direct(call: Call) -> Way | str:
+    """The function itself on whole columns, where it is known to do for these what it does for each element."""
+    try:
+        direct.look_at(call)
+    except Unknown as reason:
+        return str(reason)
+    structure: list[Any] = [None]
+
+    def over(call: Call) -> list[Any]:
+        if not direct.fits(call):
+            raise MemoryError("the numbers in between would take too much room")
+        made = call.fn(call.elems)
+        structure[0] = made if call.signature is None else call.signature
+        return direct.leaves_of(made, call)
+
+    return Way("direct", over, structure)
 
 
 def build_plain(call: Call, mixed: bool) -> Way | str:
@@ -61,13 +81,11 @@ def build_plain(call: Call, mixed: bool) -> Way | str:
         return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
-def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
-    """The way of this name, or one sentence why there is none. `compares`: its results are going to be checked."""
-    reason = ""
+def build(name: str, call: Call, traced: Traced, gradients: bool) -> Way | str:
+    """The way of this name, or one sentence why there is none. `gradients`: a tape records what it does."""
+    reason = "" if name == "map" else vectorized.why_not_batched(traced)
     if name == "vectorized":
-        reason = graph.why_not_vectorized(traced, proven=not compares)
-    elif name != "map":
-        reason = graph.why_not_batched(traced)
+        reason = vectorized.why_not(traced, gradients)
     if reason:
         return reason
     if name in READERS:
@@ -85,16 +103,9 @@ def build(name: str, call: Call, traced: Traced, compares: bool) -> Way | str:
         ) as error:  # nobody has met its kind
             return f"its graph cannot be read: {error}"
     try:
-        concrete = graph.batched(call, traced, name)
+        return Way(name, graph.Batched(call, traced, name), traced.structure, traced.draws)
     except Exception as error:  # TensorFlow could not make it: the loop is still there
         return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    lifted = traced.lifted
-
-    def over(call: Call) -> list[Any]:
-        made: list[Any] = concrete(*call.leaves, *lifted.values(call.fn))
-        return made
-
-    return Way(name, over, traced.structure, traced.draws)
 
 
 def check(call: Call, made: list[Any], rate: float, kind_only: bool) -> tuple[str, float]:
@@ -122,9 +133,7 @@ def check(call: Call, made: list[Any], rate: float, kind_only: bool) -> tuple[st
 
 def leaves_of(call: Call, result: Any) -> list[Any]:
     """What the loop gives for one element, leaf by leaf."""
-    columns = results.columns_for(result, call.elems, call.leaves)
-    specs = [None] * len(columns) if call.signature is None else tf.nest.flatten(results.specs_of(call.signature))
-    return [results.as_result(*part) for part in zip(tf.nest.flatten(result), columns, specs, strict=True)]
+    return results.of_element(result, call)[0]
 
 
 def differ_at(want: Any, column: Any, i: int, kind_only: bool) -> str | None:
@@ -134,8 +143,8 @@ def differ_at(want: Any, column: Any, i: int, kind_only: bool) -> str | None:
             return f"the loop gives {want.dtype.name}{want.shape}, the gear {column.dtype.name}{column.shape[1:]}"
         got = as_array(column)[i : i + 1].reshape(want.shape)
         return None if kind_only else differ(_flushed(as_array(want)), _flushed(got), False)
-    got = _element(column, i)
-    same = type(want) is type(got) and want.dtype == got.dtype and _listed(want) == _listed(got)
+    got = element_of(column, i)
+    same = type(want) is type(got) and _listed(want) == _listed(got)
     return None if same or kind_only else f"the loop gives {want!r}, the gear {got!r}"
 
 
@@ -146,17 +155,11 @@ def _flushed(array: Array) -> Array:
     return np.where(np.abs(array) < np.finfo(array.dtype).smallest_normal, array.dtype.type(0), array)
 
 
-def _element(column: Any, i: int) -> Any:
-    if isinstance(column, tf.SparseTensor):
-        start, size = [i] + [0] * (column.shape.rank - 1), [1, *column.dense_shape[1:].numpy().tolist()]
-        return tf.sparse.reshape(tf.sparse.slice(column, start, size), size[1:])
-    return column[i]
-
-
 def _listed(value: Any) -> Any:
-    if isinstance(value, tf.SparseTensor):
-        return value.indices.numpy().tolist(), value.values.numpy().tolist(), value.dense_shape.numpy().tolist()
-    return value.to_list() if isinstance(value, tf.RaggedTensor) else value.numpy().tolist()
+    """The numbers of a ragged or sparse tensor, or of whatever is made of several."""
+    if isinstance(value, tf.RaggedTensor):
+        return value.dtype, value.to_list()
+    return [(part.dtype, part.numpy().tolist()) for part in tf.nest.flatten(value, expand_composites=True)]
 
 
 def positions(call: Call, most: int) -> list[int]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.eager import record
+from tensorflow.python.framework import func_graph
 
 from ..gears.binder import MISS
 from ..gears.calls import Argument, Call, Fixed, Foreign, leaves_of, parts_of, together
@@ -19,9 +20,11 @@ from ..gears.ran import NotCompiled
 from ..gears.signatures import call_with, place_of
 from ..gears.standing import names_within
 from ..trace.paths import plain_of
+from .assigning import State, assigned, put_assignments_last
 from .captured import FOREIGN, Portrait, portray
 from .glance import glance_of
-from .trace import Traced, convert
+from .surroundings import watched
+from .trace import Traced, convert, function_of, variables_as_they_were
 
 _SOUND = ("Placeholder", "Const", "NoOp")
 """Operations that nobody misses where nothing needs them."""
@@ -34,7 +37,7 @@ INT32 = 2**31
 
 def is_free() -> bool:
     """Whether a call may go to a graph: no tape records, and no other graph is being made."""
-    return tf.executing_eagerly() and not record.could_possibly_record()
+    return tf.executing_eagerly() and not record.could_possibly_record() and not watched()
 
 
 def compile_call(f: Any, arguments: Sequence[Argument]) -> Call:
@@ -60,6 +63,19 @@ def _names_read(f: Any, deepest: int = 4) -> set[str]:
     return found
 
 
+class Bounded(func_graph.FuncGraph):  # type: ignore[misc]
+    """A graph that is given up where it becomes too long: a loop of Python's is written out turn by turn."""
+
+    def _create_op_internal(self, *args: Any, **keywords: Any) -> Any:
+        self.count = getattr(self, "count", 0) + 1
+        if self.count > MOST_OPERATIONS:
+            raise NotCompiled("tensorflow", f"is longer than {MOST_OPERATIONS:,} operations", "", "loop over tf.range")
+        return super()._create_op_internal(*args, **keywords)
+
+
+MOST_OPERATIONS = 20_000
+
+
 class _Graph:
     """The function as a graph, and how calls go to it."""
 
@@ -69,20 +85,30 @@ class _Graph:
         self.lifted = portrait.lifted
         self.numbers = [leaf for leaf in leaves_of(arguments) if _is_input(leaf)]
         self.structure: Any = None
+        self.ordered = False
+        """Whether all that may fail in it runs before it assigns to a variable."""
         self.given: list[int | None] = []
         """Which input a result is; None for one that was computed."""
         concrete = self._traced()
-        traced = Traced(concrete, None, (), self.lifted, portrait.decides)
-        if traced.acts or traced.draws:
-            reason = f"does more than compute: {traced.acts}" if traced.acts else "draws random numbers"
+        traced = Traced(concrete.graph, None, (), self.lifted)
+        if traced.draws or not traced.assigns:
+            reason = "draws random numbers" if traced.draws else f"does more than compute: {traced.acts}"
             raise NotCompiled("tensorflow", reason, place_of(f))
         self.concrete = concrete
+        self.state = None
+        if traced.acts:
+            variables = assigned(concrete)
+            if variables is None:
+                raise NotCompiled("tensorflow", "changes something else than variables", place_of(f))
+            self.state = State(variables, self.ordered)
 
     def _traced(self) -> Any:
         specs = [_spec(leaf) for leaf in self.numbers]
         specs += [tf.type_spec_from_value(value) for value in self.lifted.values(self.f)]
         try:
-            return tf.function(self._over, autograph=False).get_concrete_function(*specs)
+            with variables_as_they_were():
+                graph = Bounded("call")
+                return function_of(func_graph.func_graph_from_py_func("call", self._over, specs, {}, func_graph=graph))
         except NotCompiled:
             raise
         except Exception as error:  # of TensorFlow or of the function: what it does is for the plain function to say
@@ -101,6 +127,7 @@ class _Graph:
 
     def _results(self, made: Any, leaves: Sequence[Any]) -> list[Any]:
         self.structure = made
+        self.ordered = put_assignments_last(tf.compat.v1.get_default_graph())
         self.given, results = [], []
         for one in tf.nest.flatten(made):
             if not isinstance(one, tf.Tensor) or hasattr(one, "_numpy"):
@@ -113,7 +140,10 @@ class _Graph:
         return [*results, *_unused(results)]  # which may raise, as they do in the plain function
 
     def call(self) -> Call:
-        return Call(self._run(), self._bind, object, (), (), False, "tensorflow", exact=False, free=is_free)
+        run = self._run()
+        if self.state is not None:
+            run = self.state.kept(run)
+        return Call(run, self._bind, object, (), (), False, "tensorflow", exact=False, state=self.state, free=is_free)
 
     def _bind(self, f: Any) -> Any:
         """The tensors in its closure, or MISS where the graph was made for something else."""

@@ -14,9 +14,8 @@ from tensorflow.core.framework import types_pb2
 from .bridge import as_tensor
 from .call import Call
 from .draws import drawing, drawn_by
-from .kinds import CONTROL, EXACT, READS
+from .kinds import CONTROL, EXACT, READS, WHILE
 from .operations import Unreadable
-from .reading import WHILE
 from .replay import replay
 from .trace import Traced, is_free_draw
 
@@ -103,7 +102,7 @@ def _compiled(call: Call, traced: Traced) -> Any:
 def _element(traced: Traced, count: int) -> Callable[[Any, Any], list[Any]]:
     """The graph of one element, as a function of its leaves and draws, and of the tensors in the closure."""
     graph, draws = traced.graph, drawing(traced)
-    held_for_good = traced.concrete.captured_inputs
+    held_for_good = traced.captured
 
     def element(row: Any, held: Any) -> list[Any]:
         known = {op.outputs[0].name: value for op, value in zip(draws, row[count:], strict=True)}

@@ -1,0 +1,381 @@
+"""A function in; whether it gives for a whole column what it gives for each of its elements, found in its bytecode.
+
+Then calling it on the column is all that is needed: no graph, no trace. Its instructions are followed with values of
+which only the rank is known; Python's own numbers are computed with, so that loops over `range(100)` end.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import functools
+import operator
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ..config import settings
+from .batchwise import NUMBERS, RULES, SMOOTH, Known, Unknown, Value, combined, numbers_only
+from .call import Call
+from .captured import FOREIGN
+from .results import check_spec, is_dense, wanted_of
+
+MOST_STEPS = 4000
+DEEPEST = 4
+EXACT: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "&": operator.and_, "|": operator.or_, "^": operator.xor,
+}  # fmt: skip
+CUTS: dict[str, Callable[[Any, Any], Any]] = {"//": operator.floordiv, "%": operator.mod}
+COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+SKIPPED = frozenset("RESUME NOP CACHE PRECALL COPY_FREE_VARS MAKE_CELL PUSH_NULL NOT_TAKEN".split())
+_NULL = object()
+
+
+SIMPLE = frozenset(dis.opmap[name] for name in
+                   "CACHE RESUME NOP LOAD_FAST LOAD_CONST LOAD_GLOBAL LOAD_ATTR LOAD_METHOD PRECALL CALL PUSH_NULL "
+                   "BINARY_OP UNARY_NEGATIVE RETURN_VALUE POP_TOP STORE_FAST EXTENDED_ARG".split()
+                   if name in dis.opmap)  # fmt: skip
+BINARY = dis.opmap["BINARY_OP"]
+ROUNDS = frozenset(i for i, (_, symbol) in enumerate(vars(dis)["_nb_ops"]) if symbol.rstrip("=") in "+-*/**")
+
+
+def is_simple(fn: types.FunctionType) -> bool:
+    """Whether a function of numbers only computes, by operators and functions that work on every number alike."""
+    code = fn.__code__
+    text = code.co_code
+    if not SIMPLE.issuperset(text[::2]) or code.co_argcount != 1 or code.co_flags & 0x0C or code.co_freevars:
+        return False
+    for at in range(0, len(text), 2):
+        if text[at] == BINARY and text[at + 1] not in ROUNDS:
+            return False
+    known = fn.__globals__
+    for name in code.co_names:
+        if name in known:
+            value = known[name]
+            if type(value) is not float and type(value) is not int and value is not tf:
+                return False
+        elif name not in SMOOTH and name not in ("math", "nn"):
+            return False
+    return all(type(value) in (float, int, type(None)) for value in code.co_consts)
+
+
+def look_at(call: Call) -> None:
+    """`Unknown` where the function is not known to give for a column what it gives for each of its elements."""
+    if not is_dense(call.signature):
+        raise Unknown("results are not to be tensors")
+    if not call.is_dense or len({leaf.shape.rank for leaf in call.leaves}) > 1 or call.leaves[0].shape.rank is None:
+        raise Unknown("elements of several ranks")
+    fn = call.fn
+    if type(fn) is not types.FunctionType:
+        fn = plain_function(fn)
+    element = Value(True, call.leaves[0].shape.rank - 1)
+    given: Any = element
+    if call.elems is not call.leaves[0]:
+        if type(call.elems) not in (tuple, list) or len(call.elems) != len(call.leaves):
+            raise Unknown("elements are nested")
+        given = type(call.elems)([element] * len(call.leaves))
+    made = _Run(MOST_STEPS).called(fn, [given], {}, 0)
+    if not all(isinstance(leaf, Value) and leaf.stacked for leaf in tf.nest.flatten(made)):
+        raise Unknown("a result is the same for all elements")
+
+
+def leaves_of(made: Any, call: Call) -> list[Any]:
+    """Columns of results, leaf by leaf; an error where they are not what was asked for."""
+    leaves: list[Any] = tf.nest.flatten(made)
+    for leaf, wanted in zip(leaves, wanted_of(made, call), strict=True):
+        check_spec(leaf.dtype, leaf.shape[1:], wanted)
+    return leaves
+
+
+def plain_function(fn: Any) -> types.FunctionType:
+    """The function of a `tf.function` that has no options; others are `Unknown`."""
+    inner = getattr(fn, "python_function", None)
+    plain = type(inner) is types.FunctionType and not getattr(fn, "_jit_compile", True)
+    if not plain or getattr(fn, "input_signature", True) is not None:
+        raise Unknown("no plain function")
+    assert isinstance(inner, types.FunctionType)
+    return inner
+
+
+def fits(call: Call) -> bool:
+    """Whether there is memory for the numbers in between, all at once."""
+    size = sum(leaf.dtype.size * (leaf.shape.num_elements() or 0) for leaf in call.leaves)
+    return bool(4 * size <= settings().memory)
+
+
+@functools.lru_cache(maxsize=512)
+def _instructions(code: types.CodeType) -> tuple[list[dis.Instruction], dict[int, int]]:
+    found = list(dis.get_instructions(code))
+    return found, {instruction.offset: i for i, instruction in enumerate(found)}
+
+
+class _Run:
+    """Follows the instructions of a function, and of those that it calls."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def called(self, fn: types.FunctionType, args: Sequence[Any], keywords: dict[str, Any], depth: int) -> Any:
+        code = fn.__code__
+        flags = code.co_flags & (0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200)  # *args, **keywords, generators
+        if depth > DEEPEST or flags or keywords or code.co_kwonlyargcount:
+            raise Unknown("a function that nobody has looked at")
+        defaults = [Known(value) for value in fn.__defaults__ or ()]
+        missing = code.co_argcount - len(args)
+        if missing < 0 or missing > len(defaults):
+            raise Unknown("arguments that do not fit")
+        given = [*args, *defaults[len(defaults) - missing :]]
+        return _Frame(self, fn, dict(zip(code.co_varnames, given, strict=False)), depth).run()
+
+
+class _Frame:
+    """One call: its variables, and the values that its instructions put on a stack."""
+
+    def __init__(self, run: _Run, fn: types.FunctionType, names: dict[str, Any], depth: int) -> None:
+        self.whole, self.fn, self.names, self.depth = run, fn, names, depth
+        self.stack: list[Any] = []
+        self.keywords: tuple[str, ...] = ()
+        self.at = 0
+
+    def run(self) -> Any:
+        instructions, self.places = _instructions(self.fn.__code__)
+        while True:
+            self.whole.steps -= 1
+            if self.whole.steps < 0:
+                raise Unknown("it is longer than looking is worth")
+            instruction = instructions[self.at]
+            self.at += 1
+            name = instruction.opname
+            if name == "RETURN_VALUE":
+                return self.stack.pop()
+            if name in SKIPPED:
+                continue
+            step = _STEPS.get(name)
+            if step is None:
+                raise Unknown(f"it does more than compute with whole tensors: {name}")
+            step(self, instruction)
+
+    def pop(self, count: int) -> list[Any]:
+        taken = self.stack[len(self.stack) - count :]
+        del self.stack[len(self.stack) - count :]
+        return taken
+
+    def jump(self, instruction: dis.Instruction) -> None:
+        self.at = self.places[instruction.argval]
+
+    # ---- names
+
+    def load_fast(self, instruction: dis.Instruction) -> None:
+        for name in instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,):
+            if name not in self.names:
+                raise Unknown("a variable that has no value yet")
+            self.stack.append(self.names[name])
+
+    def store_fast(self, instruction: dis.Instruction) -> None:
+        self.names[instruction.argval] = self.stack.pop()
+
+    def load_const(self, instruction: dis.Instruction) -> None:
+        self.stack.append(Known(instruction.argval))
+
+    def load_global(self, instruction: dis.Instruction) -> None:
+        name = instruction.argval
+        known = self.fn.__globals__
+        if name in known:
+            self.stack.append(_held(known[name]))
+        elif hasattr(builtins, name):
+            self.stack.append(Known(getattr(builtins, name)))
+        else:
+            raise Unknown("a name that is not there")
+
+    def load_deref(self, instruction: dis.Instruction) -> None:
+        code = self.fn.__code__
+        if instruction.argval not in code.co_freevars:
+            raise Unknown("a variable of inner functions")
+        cell = (self.fn.__closure__ or ())[code.co_freevars.index(instruction.argval)]
+        try:
+            self.stack.append(_held(cell.cell_contents))
+        except ValueError:
+            raise Unknown("a variable that has no value yet") from None
+
+    def load_attribute(self, instruction: dis.Instruction) -> None:
+        owner = self.stack.pop()
+        if isinstance(owner, Value):
+            if instruction.argval != "dtype":
+                raise Unknown(f"it reads .{instruction.argval} of a tensor")
+            self.stack.append(_DTYPE)
+        elif isinstance(owner, Known) and isinstance(owner.value, types.ModuleType):
+            self.stack.append(_held(getattr(owner.value, instruction.argval, _NULL)))
+        else:
+            raise Unknown("it reads an attribute")
+
+    # ---- computing
+
+    def binary(self, instruction: dis.Instruction) -> None:
+        left, right = self.pop(2)
+        symbol = instruction.argrepr.rstrip("=")
+        self.stack.append(_computed(symbol, left, right))
+
+    def compare(self, instruction: dis.Instruction) -> None:
+        left, right = self.pop(2)
+        symbol = str(instruction.argval)
+        compute = COMPARED.get(symbol.removeprefix("bool(").rstrip(")"))
+        if compute is None or symbol.startswith("bool("):
+            raise Unknown("a comparison")
+        if isinstance(left, Known) and isinstance(right, Known):
+            self.stack.append(_folded(compute, left, right))
+        else:
+            self.stack.append(combined([left, right], False, cuts=True))
+
+    def unary(self, instruction: dis.Instruction) -> None:
+        value = self.stack.pop()
+        if not isinstance(value, Value) or instruction.opname == "UNARY_NOT":
+            raise Unknown("an operator")
+        self.stack.append(value)
+
+    def item(self, instruction: dis.Instruction) -> None:
+        owner, key = self.pop(2)
+        if type(owner) not in (tuple, list) or not isinstance(key, Known) or type(key.value) is not int:
+            raise Unknown("it takes a part of something")
+        self.stack.append(owner[key.value])
+
+    def unpack(self, instruction: dis.Instruction) -> None:
+        owner = self.stack.pop()
+        if type(owner) not in (tuple, list) or len(owner) != instruction.argval:
+            raise Unknown("it takes something apart")
+        self.stack.extend(reversed(owner))
+
+    def build(self, instruction: dis.Instruction) -> None:
+        items = self.pop(instruction.arg or 0)
+        self.stack.append(tuple(items) if instruction.opname == "BUILD_TUPLE" else items)
+
+    def extend(self, instruction: dis.Instruction) -> None:
+        items = self.stack.pop()
+        if not isinstance(items, Known) or type(items.value) is not tuple or type(self.stack[-1]) is not list:
+            raise Unknown("a list that is computed")
+        self.stack[-1] = [*self.stack[-1], *map(Known, items.value)]
+
+    # ---- calls
+
+    def kw_names(self, instruction: dis.Instruction) -> None:
+        value = instruction.argval
+        self.keywords = value if isinstance(value, tuple) else self.fn.__code__.co_consts[instruction.arg or 0]
+
+    def call(self, instruction: dis.Instruction) -> None:
+        if instruction.opname == "CALL_KW":
+            self.keywords = self.stack.pop().value
+        args = self.pop(instruction.arg or 0)
+        names, self.keywords = self.keywords, ()
+        keywords = dict(zip(names, args[len(args) - len(names) :], strict=True))
+        fn = self.stack.pop()
+        self.stack.append(self.result(fn, args[: len(args) - len(names)], keywords))
+
+    def result(self, fn: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
+        if not isinstance(fn, Known) or not isinstance(fn.value, types.FunctionType | types.BuiltinFunctionType | type):
+            raise Unknown("it calls an object")
+        if all(isinstance(arg, Known) for arg in (*args, *keywords.values())) and numbers_only(fn.value):
+            return _folded(fn.value, *args) if not keywords else _refused()
+        if fn.value is abs and len(args) == 1:
+            return combined(args, False, False)
+        rule = RULES.get(fn.value)
+        if rule is not None:
+            return rule(args, keywords)
+        module = (getattr(fn.value, "__module__", None) or "").partition(".")[0]
+        if type(fn.value) is not types.FunctionType or module in FOREIGN:
+            raise Unknown(f"it calls {getattr(fn.value, '__name__', fn.value)}")
+        return self.whole.called(fn.value, args, keywords, self.depth + 1)
+
+    # ---- control flow
+
+    def get_iter(self, instruction: dis.Instruction) -> None:
+        value = self.stack.pop()
+        if not isinstance(value, Known) or type(value.value) is not range:
+            raise Unknown("it goes through something else than a range")
+        self.stack.append(iter(value.value))
+
+    def for_iter(self, instruction: dis.Instruction) -> None:
+        number = next(self.stack[-1], _NULL)
+        if number is not _NULL:
+            self.stack.append(Known(number))
+        elif instruction.opname == "FOR_ITER" and _POPS_ITERATOR:
+            self.stack.pop()
+            self.jump(instruction)
+        else:
+            self.stack.append(_NULL)
+            self.jump(instruction)
+
+    def branch(self, instruction: dis.Instruction) -> None:
+        value = self.stack.pop()
+        if not isinstance(value, Known) or type(value.value) is not bool:
+            raise Unknown("what it does hangs on its element")
+        if value.value is ("IF_TRUE" in instruction.opname):
+            self.jump(instruction)
+
+    def pop_top(self, instruction: dis.Instruction) -> None:
+        self.stack.pop()
+
+    def end_for(self, instruction: dis.Instruction) -> None:
+        while self.stack and (self.stack[-1] is _NULL or isinstance(self.stack[-1], type(iter(range(0))))):
+            self.stack.pop()
+
+
+_DTYPE = Known(tf.float32)
+_POPS_ITERATOR = "END_FOR" not in dis.opmap
+"""Python 3.11 takes the iterator away itself when it is done; later ones have an instruction for that."""
+_STEPS: dict[str, Callable[[_Frame, dis.Instruction], None]] = {
+    "LOAD_FAST": _Frame.load_fast, "LOAD_FAST_CHECK": _Frame.load_fast, "LOAD_FAST_LOAD_FAST": _Frame.load_fast,
+    "STORE_FAST": _Frame.store_fast, "LOAD_CONST": _Frame.load_const, "LOAD_GLOBAL": _Frame.load_global,
+    "LOAD_DEREF": _Frame.load_deref, "LOAD_ATTR": _Frame.load_attribute, "LOAD_METHOD": _Frame.load_attribute,
+    "BINARY_OP": _Frame.binary, "COMPARE_OP": _Frame.compare, "UNARY_NEGATIVE": _Frame.unary,
+    "UNARY_INVERT": _Frame.unary, "UNARY_POSITIVE": _Frame.unary, "BINARY_SUBSCR": _Frame.item,
+    "UNPACK_SEQUENCE": _Frame.unpack, "BUILD_TUPLE": _Frame.build, "BUILD_LIST": _Frame.build,
+    "LIST_EXTEND": _Frame.extend,
+    "KW_NAMES": _Frame.kw_names, "CALL": _Frame.call, "CALL_KW": _Frame.call, "GET_ITER": _Frame.get_iter,
+    "FOR_ITER": _Frame.for_iter, "END_FOR": _Frame.end_for, "POP_TOP": _Frame.pop_top,
+    "JUMP_FORWARD": _Frame.jump, "JUMP_BACKWARD": _Frame.jump, "JUMP_BACKWARD_NO_INTERRUPT": _Frame.jump,
+    "POP_JUMP_FORWARD_IF_FALSE": _Frame.branch, "POP_JUMP_FORWARD_IF_TRUE": _Frame.branch,
+    "POP_JUMP_BACKWARD_IF_FALSE": _Frame.branch, "POP_JUMP_BACKWARD_IF_TRUE": _Frame.branch,
+    "POP_JUMP_IF_FALSE": _Frame.branch, "POP_JUMP_IF_TRUE": _Frame.branch,
+}  # fmt: skip
+
+
+def _held(value: Any) -> Any:
+    """Something captured: tensors are known by their rank."""
+    if isinstance(value, tf.Tensor | tf.Variable):
+        if value.shape.rank is None:
+            raise Unknown("a captured tensor of any rank")
+        return Value(False, value.shape.rank)
+    if value is _NULL or isinstance(value, np.ndarray | np.generic):
+        raise Unknown("it captures an array of NumPy, or nothing")
+    return Known(value)
+
+
+def _computed(symbol: str, left: Any, right: Any) -> Any:
+    compute = EXACT.get(symbol) or CUTS.get(symbol) or (operator.pow if symbol == "**" else None)
+    if compute is None:
+        raise Unknown(f"the operator {symbol}")
+    if isinstance(left, Known) and isinstance(right, Known):
+        return _folded(compute, left, right)
+    if not isinstance(left, Value | Known) or not isinstance(right, Value | Known):
+        raise Unknown("an operator of something else than numbers")
+    return combined([left, right], symbol == "**", cuts=symbol in CUTS)
+
+
+def _folded(compute: Callable[..., Any], *operands: Known) -> Known:
+    """What Python makes of its own numbers."""
+    values = [one.value for one in operands]
+    if not all(type(value) in NUMBERS and abs(value) < 1e9 for value in values):
+        raise Unknown("Python computes with something else than small numbers")
+    try:
+        return Known(compute(*values))
+    except Exception as error:
+        raise Unknown("Python raises") from error
+
+
+def _refused() -> Any:
+    raise Unknown("arguments that nobody has looked at")

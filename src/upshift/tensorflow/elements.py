@@ -1,0 +1,169 @@
+"""A call of `up.map` whose function gives tensors in; its results, in the ways of `map_fn`, as tensors out.
+
+Elements are what the loop gives to the function: tensors, NumPy's numbers and arrays, or Python's floats and ints.
+Where a graph is made they are not known yet: then NumPy's may only be handed on to TensorFlow, which converts them
+(`Raw`), and Python's become tensors of whatever dtype is asked for (`whole.Number`).
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ..columns.inputs import common_length, elements_of, protected
+from ..config import settings
+from ..gears.binder import MISS
+from .bridge import as_array, as_tensor
+from .call import Call
+from .captured import portray
+from .eager import run_loop
+from .explain import Told, explain_call
+from .mapping import run as run_call
+from .operations import DTYPES
+from .whole import Number
+
+
+class Raw:
+    """A number or an array of NumPy's that is not known yet: TensorFlow may have it, and nobody else."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+        wanted = self.x.dtype if dtype is None else tf.as_dtype(dtype)
+        if wanted == self.x.dtype:
+            return self.x
+        if not (wanted.is_floating and self.x.dtype.is_floating):
+            raise TypeError(f"a {self.x.dtype.name} of NumPy's does not become {wanted.name}")
+        return tf.cast(self.x, wanted)
+
+    def _compared(self, operation: Any, other: Any) -> Any:
+        """With Python's numbers, floats of NumPy's and of TensorFlow's are compared alike; nothing warns."""
+        if not self.x.dtype.is_floating or self.x.shape.rank or type(other) not in (int, float):
+            raise TypeError("NumPy compares this")
+        return operation(self.x, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared(tf.less, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared(tf.less_equal, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(tf.greater, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(tf.greater_equal, other)
+
+
+class Given:
+    """One element's tensor in; what the loop gives to the function out."""
+
+    def __init__(self, cls: type | None) -> None:
+        self.cls = cls
+        """Python's own class, or None for NumPy's numbers and arrays."""
+
+    def __call__(self, x: Any) -> Any:
+        if not isinstance(x, tf.Tensor):
+            raise TypeError("no tensor")
+        if not hasattr(x, "_numpy"):
+            return Raw(x) if self.cls is None else Number(x)
+        array = as_array(x)
+        if self.cls is None:
+            return protected(array) if array.ndim else array[()]
+        if array.ndim:
+            raise TypeError("Python's numbers come one at a time")
+        return array.item()
+
+
+GIVEN: dict[str, Any] = {"numpy": Given(None), "float": Given(float), "int": Given(int)}
+_CODES: dict[Any, tuple[Any, types.CodeType]] = {}
+_GIVES_TENSORS: dict[Any, tuple[Any, bool]] = {}
+MOST = 1024
+
+
+def run(f: Any, xs: Sequence[Any], shared: dict[str, Any], exact: bool) -> Any:
+    """What `up.map` gives, stacked as tensors; MISS where the function does not give tensors."""
+    call = call_for(f, xs, shared)
+    if call is None:
+        return MISS
+    return run_loop(call) if exact or settings().disable else run_call(call)
+
+
+def explain(f: Any, xs: Sequence[Any], shared: dict[str, Any]) -> Told | None:
+    """What is known of such a call; None where it is none."""
+    call = call_for(f, xs, shared)
+    return None if call is None else explain_call(call, getattr(f, "__qualname__", None) or type(f).__name__)
+
+
+def call_for(f: Any, xs: Sequence[Any], shared: dict[str, Any]) -> Call | None:
+    """The arguments of `up.map` as a call of `map_fn`, if the function gives tensors; None if not."""
+    kinds = [_kind(x) for x in xs]
+    if not xs or None in kinds or not tf.executing_eagerly():
+        return None
+    rows = [x if kind == "tensor" else elements_of(x) for x, kind in zip(xs, kinds, strict=True)]
+    n = common_length(rows)
+    inner = functools.partial(f, **shared) if shared else f
+    if not n or not _gives_tensors(inner, rows, tuple(kinds)):
+        return None
+    columns = tuple(x if kind == "tensor" else as_tensor(np.asarray(x)) for x, kind in zip(xs, kinds, strict=True))
+    around = functools.partial(_wrapped, kinds=tuple(kinds), code=getattr(inner, "__code__", inner))
+    plain = kinds == ["tensor"]
+    elems: Any = columns[0] if len(columns) == 1 else columns
+    return Call(inner if plain else around(inner), elems, columns, None, n, lenient=True, loop=(inner, tuple(rows)),
+                around=None if plain else around)  # fmt: skip
+
+
+def _kind(x: Any) -> str | None:
+    """What the elements of a column are; None for what is left to `up.map`."""
+    if isinstance(x, tf.Tensor):
+        return "tensor" if x.shape.rank and hasattr(x, "_numpy") else None
+    if isinstance(x, np.ndarray) and x.ndim and x.dtype.kind in "biufc":
+        return "numpy" if tf.as_dtype(x.dtype) in DTYPES else None
+    if type(x) is list and x and type(x[0]) in (float, int):
+        cls = type(x[0])
+        fits = all(type(one) is cls for one in x) and (cls is float or all(-(2**31) <= one < 2**31 for one in x))
+        return cls.__name__ if fits else None
+    return None
+
+
+def _gives_tensors(f: Any, rows: Sequence[Any], kinds: tuple[Any, ...]) -> bool:
+    """Whether results are tensors: by the function's first element, which is run once more for that if it is pure."""
+    code = getattr(f, "__code__", f)
+    key = id(code), kinds
+    known = _GIVES_TENSORS.get(key)
+    if known is not None and known[0] is code:
+        return known[1]
+    if portray(f).acts:
+        return False
+    try:
+        result = f(*(row[0] for row in rows))
+    except Exception:  # which the loop will meet, too
+        return False
+    gives = all(isinstance(leaf, tf.Tensor) for leaf in tf.nest.flatten(result)) and bool(tf.nest.flatten(result))
+    if len(_GIVES_TENSORS) > MOST:
+        _GIVES_TENSORS.clear()
+    _GIVES_TENSORS[key] = code, gives
+    return gives
+
+
+def _wrapped(f: Any, kinds: tuple[Any, ...], code: Any) -> Callable[[Any], Any]:
+    """A function of one element's tensors. For every code it has one of its own: plans are remembered by code."""
+    key = id(code), kinds
+    if key not in _CODES or _CODES[key][0] is not code:
+        if len(_CODES) > MOST:
+            _CODES.clear()
+        places = ["t"] if len(kinds) == 1 else [f"t[{i}]" for i in range(len(kinds))]
+        given = [p if kind == "tensor" else f"{kind}({p})" for p, kind in zip(places, kinds, strict=True)]
+        text = f"lambda f, {', '.join(GIVEN)}: lambda t: f({', '.join(given)})"
+        _CODES[key] = code, eval(text)(None, *GIVEN.values()).__code__.replace()
+    made = _CODES[key][1]
+    held = {"f": f, **GIVEN}
+    return types.FunctionType(made, {}, "element", None, tuple(types.CellType(held[n]) for n in made.co_freevars))
