@@ -47,7 +47,7 @@ def check(
     atol: float = 0.0,
     **shared: Any,
 ) -> str | None:
-    """Compare each gear with the plain loop; the reason is given where the numpy gear refused, else None."""
+    """Compare each gear with the plain loop; the reason is given where a gear refused, else None."""
     found = outcomes(f, xs, shared)
     rule = Rule(exact=exact, atol=atol)
     refusal = None
@@ -59,7 +59,7 @@ def check(
                     check_call(story, found, rule, shared)
                 assert not said, story.tell(f"only the sample check saved it: {said[0]}")
             except up.GearRefused as error:
-                if gear not in ("numpy", "numba") or (must_batch and gear == "numpy") or said:
+                if gear not in ("numpy", "numba", "llvm") or (must_batch and gear == "numpy") or said:
                     raise AssertionError(story.tell(f"refused: {error}")) from error
                 refusal = str(error)
                 assert refusal, story.tell("refused without a reason")

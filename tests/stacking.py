@@ -45,6 +45,8 @@ def elements(column: Any) -> list[Any]:
     if type(column) is dict:
         rows = zip(*(elements(part) for part in column.values()))
         return [dict(zip(column, row)) for row in rows]
+    if type(column) is tuple and column and all(isinstance(part, np.ndarray) and part.ndim for part in column):
+        return list(zip(*(elements(part) for part in column)))
     if is_named_tuple(column):
         return [type(column)(*row) for row in zip(*(elements(part) for part in column))]
     if is_dataclass_instance(column):
@@ -121,20 +123,17 @@ def dtype_of(number: Any) -> np.dtype[Any]:
 
 
 def stack_numbers(results: list[Any]) -> Any:
-    """One array by NumPy's promotion; ints beyond it stay exact, in an object array or the list."""
+    """One array by NumPy's promotion; where int64 cannot hold a Python int, the very results in an object array."""
     try:
-        out = np.empty(len(results), dtype=np.result_type(*{dtype_of(r) for r in results}))
-        for at, result in enumerate(results):
-            out[at] = result
-        return out
+        dtype = np.result_type(*{dtype_of(r) for r in results})
     except TypeError:
         return results
-    except OverflowError:
-        if not all(type(r) in (int, bool) for r in results):
-            return results
-        out = np.empty(len(results), dtype=object)
-        out[:] = [int(r) for r in results]
-        return out
+    if any(type(r) is int and not -(2**63) <= r < 2**63 for r in results):
+        dtype = np.dtype(object)
+    out = np.empty(len(results), dtype=dtype)
+    for at, result in enumerate(results):
+        out[at] = result
+    return out
 
 
 def stack_lists(results: list[Any]) -> Any:

@@ -15,7 +15,7 @@ import pytest
 import upshift as up
 from array_samples import columns, function_of
 from law import check
-from upshift.plan.memory import MEMORY
+from upshift.plan.functions import FUNCTIONS
 from upshift.rules.arrays import ARRAYS, ArrayOp
 from upshift.rules.arrays.dynamic import Each
 
@@ -93,9 +93,9 @@ def test_rules_are_used():
     fell_back = set()
     for _, sample in SAMPLES:
         f, given = function_of(sample, columns())
-        MEMORY.known.clear()
+        FUNCTIONS.clear()
         up.map(f, *given, gear="numpy")
-        trees = [tree for known in MEMORY.known.values() for found in known.trees.values() for tree in found]
+        trees = [tree for known in FUNCTIONS.known.values() for found in known.traces.trees.values() for tree in found]
         ops = [step.op for tree in trees for node in tree.nodes() for step in node.steps]
         if any(isinstance(op, Each) or (isinstance(op, ArrayOp) and op.calls[0]) for op in ops):
             fell_back.add(sample)

@@ -9,13 +9,6 @@ import pytest
 
 import upshift as up
 from law import check, compare
-from upshift.columns.kinds import INT
-from upshift.columns.outputs import Numbers
-from upshift.errors import Refusal
-from upshift.gears.job import Job
-from upshift.plan import shift
-from upshift.plan.batched import Batched
-from upshift.plan.memory import Known
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 COUNT = 100_000
@@ -178,40 +171,3 @@ def test_no_two_calls_share_a_buffer():
     a, b = up.map(lambda x: (x, x), xs, gear="numpy")
     a[0] = -1.0
     assert b[0] == 0.0 and xs[0] == 0.0
-
-
-def test_parts_in_several_gears_come_together_in_order(monkeypatch):
-    """A small part in a higher gear first, then all the rest; a third of the elements is left in each."""
-    xs = list(range(200_000))
-
-    def f(x):
-        return x * 3 + 1
-
-    def batch(job, known, pace, again=False):
-        column = np.array(job.columns[0])
-        known.costs.batched.add(job.n, 1e-6)
-        kept = np.flatnonzero(column % 3)
-        return Batched([(kept, Numbers(column[kept] * 3 + 1, INT))], [np.flatnonzero(column % 3 == 0)])
-
-    monkeypatch.setattr(shift, "batch", batch)
-    known = Known(())
-    known.costs.call_rate = 1e-5  # so that a part is tried first
-    known.__dict__["setup"], known.__dict__["sure"] = 1e-3, True
-    monkeypatch.setattr(known.costs.__class__, "add_loop", lambda *_: None)
-    known.machines.noted = Refusal("numba", "not here")
-    got = shift.Climb(Job(f, [xs], {}, len(xs)), known, "raise").run()
-    assert got.tolist() == [f(x) for x in xs]
-
-
-def test_small_calls_on_arrays_that_have_become_dear():
-    """They are batched although the loop has done nothing of them yet."""
-
-    def f(row):
-        total = 0.0
-        for _ in range(40):
-            total = total + row.sum()
-        return total
-
-    rows = np.arange(24.0).reshape(8, 3)
-    for _ in range(60):
-        assert up.map(f, rows).tolist() == [f(row) for row in rows]

@@ -438,3 +438,28 @@ def test_none_becomes_a_number(gear):
         limit = value
 
     follow(f, [lambda value=value: change(value) for value in (1.0, None, 0, math.inf)], gear)
+
+
+def test_imports_in_a_function_are_the_modules_that_they_name():
+    def submodule(x):
+        from numpy.linalg import norm
+
+        return norm(x)
+
+    def dotted(x):
+        import numpy.linalg
+
+        return numpy.linalg.norm(x)
+
+    def renamed(x):
+        import numpy.linalg as la
+
+        return la.norm(x)
+
+    xs = np.random.default_rng(0).normal(size=(40, 3))
+    for f in (submodule, dotted, renamed):
+        for _ in range(2):
+            np.testing.assert_allclose(up.map(f, xs, gear="numpy"), [f(x) for x in xs], rtol=1e-12)
+        space: dict = {}
+        exec(up.source(f, xs), space)
+        np.testing.assert_allclose(space["batched"](f, xs), [f(x) for x in xs], rtol=1e-12)

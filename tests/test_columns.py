@@ -198,6 +198,10 @@ RECORDS = {
         lambda e: e.shape.width * e.shape.height,
     ),
     "dict of grids": ({"m": GRID, "k": range(6)}, lambda e: e["m"][0] * e["k"]),
+    "tuple of arrays": ((np.arange(60.0), np.arange(60)), lambda e: e[0] * e[1] + len(e)),
+    "tuple of one array": ((np.arange(60.0),), lambda e: e[0] * 2),
+    "tuple of grids": ((GRID, np.arange(6.0)), lambda e: e[0][0] * e[1]),
+    "tuple of arrays in a dict": ({"t": (GRID, np.arange(6.0)), "k": range(6)}, lambda e: e["t"][0].sum() + e["k"]),
     "empty": ({"a": [], "b": np.empty(0)}, lambda e: e["a"]),
 }
 
@@ -218,6 +222,38 @@ def test_elements_of_records_are_records(name):
 def test_records_come_back_as_columns(name):
     column, _ = RECORDS[name]
     check(lambda e: e, column)
+
+
+def test_a_tuple_of_anything_else_is_a_sequence():
+    check(lambda x: x * 2, (1.0, 2.0))
+    check(lambda x: x + 1, (np.float64(1.0), np.float64(2.0)))
+    check(sum, ([1, 2], [3, 4]))
+    check(len, ([1, 2], np.arange(3)))
+    check(np.ndim, (np.array(1.0), np.array(2.0)))
+    check(lambda x: x.sum(), [np.ones(3), np.ones(2)])
+
+
+@pytest.mark.parametrize("n", [3, 3000])
+def test_a_tuple_of_arrays_in_all_that_can_be_done_with_columns(n):
+    a, b = np.arange(float(n)), np.arange(float(n)) * 2
+
+    def f(pair, k=1.0):
+        return pair[0] * pair[1] * k
+
+    for _ in range(6):
+        same(a * b, up.map(f, (a, b)))
+        same(a * b * a, up.map(f, (a, b), a))
+        same(a * b * 3.0, up.map(f, (a, b), k=3.0))
+    same((a, b), up.map(lambda pair: pair, (a, b)))
+    same(a * b, up.map(f, (a, b), memory="1MB"))
+    same(a * b, up.map(f, (a, b), out=np.empty(n)))
+    assert up.explain(f, (a, b)).n == n
+
+
+def test_arrays_of_unequal_length_in_a_tuple():
+    with pytest.raises(up.LengthError, match="3 and 2") as caught:
+        up.map(lambda pair: pair, (np.ones(3), np.ones(2)))
+    assert "pass a list" in caught.value.__notes__[0]
 
 
 def test_a_record_and_a_column():
@@ -287,10 +323,10 @@ OUT = {
     "int8 and uint8": ((np.int8(1), np.uint8(2)), np.array([1, 2], dtype=np.int16)),
     "int64 and uint64": ((np.int64(1), np.uint64(2)), np.array([1.0, 2.0])),
     "wide ints": ((1, 2**70), np.array([1, 2**70], dtype=object)),
-    "wide ints and bools": ((True, -(2**70)), np.array([1, -(2**70)], dtype=object)),
+    "wide ints and bools": ((True, -(2**70)), np.array([True, -(2**70)], dtype=object)),
     "just wide": ((2**63, 1), np.array([2**63, 1], dtype=object)),
     "just not wide": ((2**63 - 1, -(2**63)), np.array([2**63 - 1, -(2**63)])),
-    "wide ints and floats": ((2**70, 0.5), np.array([2.0**70, 0.5])),
+    "wide ints and floats": ((2**70, 0.5), np.array([2**70, 0.5], dtype=object)),
     "datetimes": (
         (np.datetime64("2024-01-01"), np.datetime64("2024-01-02T03")),
         np.array(["2024-01-01T00", "2024-01-02T03"], dtype="datetime64[h]"),
@@ -508,6 +544,68 @@ def test_elements_of_several_classes(name: str, times: int) -> None:
     if name != "arrays among them":
         check(of_two, column, column[1:] + column[:1])
         check(of_two, np.arange(float(len(column))), column)
+
+
+# ---- elements that hold no numbers, results that no column holds
+
+
+@dataclass
+class Hollow:
+    pass
+
+
+HOLLOW = {
+    "lists, some of them empty": [[1.0], []],
+    "empty lists": [[]],
+    "empty tuples": [()],
+    "empty dicts": [{}, {"a": 1}],
+    "records of nothing": [Hollow(), Hollow()],
+    "lists of empty lists": [[], [[]], [1.0, []]],
+}
+
+
+@pytest.mark.parametrize("name", HOLLOW)
+def test_elements_that_hold_nothing(name):
+    def size(x):
+        return len(x) if hasattr(x, "__len__") else -1
+
+    column = HOLLOW[name] * 1000
+    for _ in range(6):
+        same(np.array([size(x) for x in column]), up.map(size, column))
+        same(np.array([size(x) + 1.5 for x in column]), up.map(lambda x, y: size(x) + y, column, [1.5] * len(column)))
+    check(size, HOLLOW[name] * 10)
+    assert up.explain(size, column).gear in ("loop", "numpy", "llvm")
+
+
+WIDE = {
+    "floats": lambda x: 2**70 if x > 4 else 1.5,
+    "floats and a negative one": lambda x: -(2**63) - 1 if x > 4 else 1.5,
+    "bools": lambda x: 2**70 if x > 4 else x > 2,
+    "complex numbers": lambda x: 2**70 if x > 4 else 1j * x,
+    "NumPy's floats": lambda x: 2**70 if x > 4 else np.float32(x),
+    "NumPy's ints": lambda x: 2**70 if x > 4 else np.int64(3),
+    "more than a float can be": lambda x: 2**1100 if x > 4 else x * 2,
+    "within a tuple": lambda x: (2**70 if x > 4 else 1.5, x),
+    "within a list": lambda x: [2**70 if x > 4 else 1.5, x],
+}
+
+
+@pytest.mark.parametrize("times", [1, 700])
+@pytest.mark.parametrize("name", WIDE)
+def test_an_int_beyond_64_bits_among_other_numbers(name, times):
+    xs = [1.0, 5.0, 2.0] * times
+    check(WIDE[name], xs)
+    check(WIDE[name], np.array(xs))
+    made = up.map(WIDE[name], xs)
+    column = made[0] if isinstance(made, tuple) else made
+    assert column.dtype == object
+
+
+def test_what_numpy_makes_of_the_list_is_what_comes_back():
+    results = [1.5, 2**70]
+    made = up.map(lambda x: 2**70 if x > 4 else 1.5, [1.0, 5.0])
+    assert made.dtype == np.array(results).dtype == object
+    assert made.tolist() == results and list(map(type, made)) == [float, int]
 
 
 # ---- pandas

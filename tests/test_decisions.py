@@ -15,7 +15,7 @@ import pytest
 import upshift as up
 from law import check
 from upshift.emit.select import select_of
-from upshift.plan.memory import MEMORY, key_of
+from upshift.plan.functions import FUNCTIONS
 
 RNG = np.random.default_rng(7)
 
@@ -99,7 +99,7 @@ def test_such_decisions_are_made_by_vector_functions(f) -> None:
     """Else the test above would show nothing."""
     columns = tuple(RNG.uniform(1.1, 1.2, 400) for _ in EDGES[f])
     up.map(f, *columns, gear="numpy", on_error="return")
-    tree = MEMORY.recall(*key_of(f, columns, {}), columns).traced()
+    tree = FUNCTIONS.of(f, columns, {}, False).traces.traced()
     assert tree is not None
     lines = "\n".join(select_of(tree).lines)
     assert "vector_" in lines and "exact_" not in lines, lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
 import traceback
 
@@ -13,6 +14,8 @@ import upshift as up
 from functions import helper_module
 from law import GEARS, check, compare
 from stacking import Raised, outcomes, stack
+
+OURS = os.path.dirname(up.__file__) + os.sep
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 each_gear = pytest.mark.parametrize("gear", GEARS)
@@ -138,9 +141,21 @@ def test_note_has_value_and_place(f, gear):
     error = caught(f, FLOATS, gear=gear)
     note = "\n".join(error.__notes__)
     assert repr(FLOATS[error.upshift_element]) in note
-    last = [frame for frame in traceback.extract_tb(error.__traceback__) if "upshift" not in frame.filename][-1]
+    last = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(OURS)][-1]
     place = "helper_module.py:" if f is helper_raises else "test_errors.py:"
     assert place in note and f":{last.lineno}" in note
+
+
+@each_gear
+@pytest.mark.parametrize("folder", ["upshift", "src/upshift_and_more", "upshift/tests"])
+def test_a_place_in_a_folder_of_that_name(folder, gear, tmp_path):
+    file = tmp_path / folder / "mine.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("def f(x):\n    return 1 / (x - 211)\n")
+    space = {}
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    error = caught(space["f"], FLOATS, gear=gear)
+    assert error.__notes__[0].endswith(f"{file}:2 in f")
 
 
 @each_gear

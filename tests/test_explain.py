@@ -42,14 +42,14 @@ def count(what):
 
 def test_fields_of_a_function_that_batches():
     report = up.explain(straight, np.array(FLOATS))
-    assert report.gear in ("loop", "numpy")
+    assert report.gear == min(report.seconds, key=report.seconds.get)
     assert "numpy" not in report.refusals
     assert count(report.paths) == 1
     assert count(report.steps) >= 3
 
 
 def test_a_long_column_is_worth_a_shift():
-    assert up.explain(straight, np.linspace(-5, 5, 200_000)).gear in ("numpy", "numba")
+    assert up.explain(straight, np.linspace(-5, 5, 200_000)).gear in ("numpy", "llvm")
 
 
 def test_a_short_column_is_not():
@@ -110,8 +110,8 @@ def test_refusals_of_effects_elsewhere():
 )
 def test_every_kind_of_column_is_explained(xs):
     report = up.explain(lambda x: x, xs)
-    assert report.gear in ("loop", "numpy")
-    assert str(report)
+    assert report.gear == "loop" or report.seconds[report.gear] <= report.seconds["loop"]
+    assert f"runs in the gear '{report.gear}'" in str(report)
 
 
 def test_shared_keywords_and_several_columns():

@@ -76,7 +76,7 @@ def test_every_function_of_the_table(row: Row) -> None:
     assert not said, f"only the comparison saved it: {said[0]}"
     if row.compiles:
         kinds = decorated.explain().kinds
-        assert any(kind.gear == "numba" or "machine code rests" in kind.why for kind in kinds), decorated.explain()
+        assert any(kind.gear == "llvm" or "machine code rests" in kind.why for kind in kinds), decorated.explain()
 
 
 def test_the_table_is_large() -> None:
@@ -108,4 +108,4 @@ def test_threads_call_one_function() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(run, range(4)))
-    assert work.explain().gear == "numba"
+    assert work.explain().gear == "llvm"

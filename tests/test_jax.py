@@ -20,7 +20,7 @@ from upshift.columns.inputs import elements_of
 from upshift.columns.outputs import Objects, gather
 from upshift.gears.job import Job
 from upshift.gears.ran import NotCompiled
-from upshift.plan.memory import MEMORY
+from upshift.plan.functions import FUNCTIONS
 from upshift.rules.arrays import ARRAYS
 from upshift.verify import check_columns
 
@@ -44,9 +44,14 @@ class Outcome:
 
 def trees_of(f: Any, xs: tuple[Any, ...]) -> dict[Any, Any]:
     """What the numpy gear has traced, by the signature of elements."""
-    MEMORY.known.clear()
+    FUNCTIONS.clear()
     up.map(f, *xs, gear="numpy", on_error="return")
-    return {signature: found[0] for known in MEMORY.known.values() for signature, found in known.trees.items() if found}
+    return {
+        signature: found[0]
+        for known in FUNCTIONS.known.values()
+        for signature, found in known.traces.trees.items()
+        if found
+    }
 
 
 def compiled_for(f: Any, *xs: Any) -> Compiled:

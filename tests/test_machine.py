@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import os
 import subprocess
@@ -19,8 +18,6 @@ import upshift as up
 from functions import loops
 from law import check
 from upshift.errors import Refusal
-from upshift.plan.machine import SPOT_CHECK, Swift
-from upshift.plan.memory import MEMORY
 
 HERE = Path(__file__).name
 SCALE, WEIGHTS = 2.0, np.array([1.0, 2.0, 3.0])
@@ -55,19 +52,6 @@ def refusal(f, *xs):
 
 
 # ---- what is captured
-
-
-def test_captured_numbers_may_change_without_a_compilation(monkeypatch):
-    xs = np.arange(5.0)
-    assert in_numba(scaled, xs).tolist() == [scaled(x) for x in xs]
-    compiled = compilations()
-    monkeypatch.setattr(sys.modules[__name__], "SCALE", 5.0)
-    assert in_numba(scaled, xs).tolist() == [scaled(x) for x in xs]
-    assert compilations() == compiled
-
-
-def compilations():
-    return sum(len(v) for known in MEMORY.known.values() for v in known.machines.ready.values())
 
 
 def test_captured_arrays_may_change_in_place_and_in_length(monkeypatch):
@@ -281,28 +265,6 @@ def test_errstate_raise_is_obeyed():
 # ---- trust
 
 
-def test_a_difference_seen_later_is_the_end_of_machine_code(caplog):
-    xs = np.linspace(1.0, 2.0, 400)
-    f = lambda x: math.sqrt(x) * 3
-    in_numba(f, xs)
-    known = next(k for k in MEMORY.known.values() if f.__code__ in k.anchors)
-    machine = next(iter(known.machines.ready.values()))[0]
-    swift = Swift(known.machines, machine)
-    honest = machine.prepared.kernel.run
-
-    def dishonest(*args):
-        honest(*args)
-        args[-1][:] += 1  # its results
-
-    machine.prepared.kernel = dataclass_with(machine.prepared.kernel, run=dishonest)
-    with caplog.at_level(logging.WARNING, "upshift"):
-        for _ in range(SPOT_CHECK):
-            swift.over(f, (xs,))
-    assert "not used" in caplog.text
-    assert not known.machines.ready[next(iter(known.machines.ready))]
-    assert np.array_equal(up.map(f, xs), [f(x) for x in xs])
-
-
 def dataclass_with(instance, **changes):
     import dataclasses
 
@@ -450,14 +412,6 @@ def test_ints_at_the_edge_of_64_bits(times):
     check(flipping, [float(n) for n in numbers], [times] * len(numbers), gears=NUMBA, exact=True)
 
 
-def test_where_most_ints_are_large_every_sum_is_checked():
-    """Rather than that most lanes are left to the plain function."""
-    numbers = np.arange(2**58, 2**58 + 400)
-    assert in_numba(grown, numbers, np.ones(400, int)).tolist() == [grown(int(n), 1) for n in numbers]
-    machine = MEMORY.known[next(k for k, v in MEMORY.known.items() if grown.__code__ in v.anchors)].machines
-    assert not next(iter(machine.ready.values()))[0].prepared.kernel.relaxed
-
-
 # ---- a GPU
 
 
@@ -501,123 +455,11 @@ def falling(x):
 HEIGHTS = np.linspace(0.0, 100.0, 3000)
 
 
-def test_a_gpu_is_tried_when_it_would_have_paid(asked):
-    """Where there is none, a second kernel for this machine stands in for it."""
-    want = np.array([climbing(x) for x in HEIGHTS])
-    for _ in range(3000):
-        assert np.array_equal(up.map(climbing, HEIGHTS), want)
-        if "cuda" in asked:
-            break
-    assert "cuda" in asked
-    known = MEMORY.known[next(k for k, v in MEMORY.known.items() if climbing.__code__ in v.anchors)]
-    assert known.on_gpu is not None
-    for _ in range(30):
-        assert np.array_equal(up.map(climbing, HEIGHTS), want)
-    assert known.on_gpu.timed
-    assert "cuda" in up.explain(climbing, HEIGHTS).seconds
-
-
-def test_a_gpu_that_refuses_is_not_asked_again(asked):
-    asked.takes = False
-    want = np.array([falling(x) for x in HEIGHTS])
-    for _ in range(250):
-        assert np.array_equal(up.map(falling, HEIGHTS), want)
-    assert asked.count("cuda") <= 2  # what was traced, and the function itself
-
-
-def test_where_few_paths_were_traced_the_function_itself_is_compiled():
-    def f(x):
-        total, turns = 0.0, 0
-        while total < x:
-            total += 1.0 + total * 0.01
-            turns += 1
-        return total * turns
-
-    xs = np.random.default_rng(3).uniform(0.0, 200.0, 2000)
-    up.map(f, xs[:3], gear="numpy")
-    up.map(f, xs, gear="numba")
-    known = MEMORY.known[next(k for k, v in MEMORY.known.items() if f.__code__ in v.anchors)]
-    machine = next(iter(known.machines.ready.values()))[0]
-    ran = machine.prepared.over(f, {}, [xs], len(xs), 1)
-    assert ran is not None and not len(ran.left)
-
-
-def test_a_few_lanes_that_are_left_are_filled_in():
-    """A difference of nearly equal numbers may be too far off: the plain function's, without another plan."""
-
-    def f(x):
-        return math.sin(x) + math.cos(x) * math.exp(x) if x < 3.0 else 1.0 / (x - 4.0)
-
-    xs = np.random.default_rng(5).uniform(-1.0, 3.0, 20_000)
-    low, high = -1.0, 0.0
-    while high - low > 1e-15:
-        middle = (low + high) / 2
-        low, high = (middle, high) if f(middle) < 0 else (low, middle)
-    xs[::5000] = low  # where the sum is nearly nothing
-    want = np.array([f(x) for x in xs])
-    up.map(f, xs, gear="numpy")
-    up.map(f, xs, gear="numba")
-    known = MEMORY.known[next(k for k, v in MEMORY.known.items() if f.__code__ in v.anchors)]
-    swift = Swift(known.machines, next(iter(known.machines.ready.values()))[0])
-    ran = swift.prepared.over(f, {}, [xs], len(xs), 1)
-    assert len(ran.left)
-    np.testing.assert_allclose(swift.over(f, (xs,)), want, rtol=1e-9)
-    xs[7] = 4.0  # which raises, or warns
-    assert swift.over(f, (xs,)) is not None
-
-
-def test_a_lane_that_raises_is_named_though_the_rest_is_machine_code():
-    def f(x):
-        if x > 0.999:
-            raise ValueError("too large")
-        return x * 2.0
-
-    xs = np.linspace(0.0, 0.99, 5000)
-    for _ in range(3):
-        up.map(f, xs, gear="numba")
-    known = MEMORY.known[next(k for k, v in MEMORY.known.items() if f.__code__ in v.anchors)]
-    known.swift = Swift(known.machines, next(iter(known.machines.ready.values()))[0])
-    xs[1234] = 1.0
-    with pytest.raises(ValueError, match="too large") as caught:
-        up.map(f, xs)
-    assert caught.value.upshift_element == 1234
-
-
-def test_machine_code_that_refuses_every_time_ends_in_the_loop(monkeypatch):
-    """It is ready, and expected to be best, and refuses all the same: as where an int and a float were mixed up."""
-    from upshift.plan import shift
-    from upshift.plan.machine import Machines
-
-    asked = []
-    monkeypatch.setattr(Machines, "is_ready", lambda self, job: True)
-    monkeypatch.setattr(shift, "run_machine", lambda *args: asked.append(1) or Refusal("numba", "not now"))
-
-    def f(x):
-        return x + 1.0 if x < 2000 else "many"
-
-    numbers = list(range(4000))
-    assert up.map(f, numbers) == [f(x) for x in numbers]
-    assert up.map(f, numbers) == [f(x) for x in numbers]
-    assert 0 < len(asked) < 10
-
-
 def dear(x):
     total = 0.0
     for i in range(30_000):
         total += math.sin(i) * x if i % 3 else 0.5
     return total
-
-
-def test_few_elements_of_a_dear_function_are_worth_machine_code():
-    """However few they are: the loop would take as long every time."""
-    xs = np.array([0.5, 1.5, 2.5])
-    want = [dear(x) for x in xs]
-    for _ in range(300):
-        assert up.map(dear, xs).tolist() == want
-        known = next((known for known in MEMORY.known.values() if dear.__code__ in known.anchors), None)
-        if known is not None and known.swift is not None:
-            break
-    assert known is not None and known.swift is not None
 
 
 # ---- powers

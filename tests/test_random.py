@@ -10,7 +10,7 @@ import pytest
 
 import upshift as up
 from stacking import stack
-from upshift.plan import shift
+from upshift.plan import call
 
 X = np.random.default_rng(1).normal(size=(300, 4, 5))
 S = np.random.default_rng(2).normal(size=300)
@@ -282,8 +282,8 @@ def test_independent_streams_are_batched(f, monkeypatch):
         assert sum(map(len, made.left)) < job.n / 20
         return plain_rows(job, made, *rest)
 
-    plain_rows = shift.plain_rows
-    monkeypatch.setattr(shift, "plain_rows", insist)
+    plain_rows = call.plain_rows
+    monkeypatch.setattr(call, "plain_rows", insist)
     up.map(f, X if f in (noise, flip) else S, randomness="independent", seed=3, gear="numpy")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import time
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,31 +11,28 @@ from typing import Any
 import numpy as np
 
 from .columns.inputs import common_length, elements_of, listed
-from .columns.outputs import empty, stack
+from .columns.outputs import empty
 from .config import bytes_of, config, settings
 from .emit import NoSource, source_of
 from .errors import GearRefused, Refusal, UpshiftError
 from .gears.binder import MISS
-from .gears.frameworks import owner_of, run_on_device, run_on_jax
+from .gears.frameworks import explain_on_tensors, of_tensors, owner_of, run_on_device, run_on_jax, run_on_tensors
 from .gears.job import Job
-from .gears.loop import OnError, check_policy, run_loop, run_plain
+from .gears.loop import OnError, check_policy, run_loop
 from .gears.numpy import Pace
 from .gears.streams import Streams
 from .plan.batch import batch
-from .plan.explanation import Explanation
+from .plan.call import run, run_in
+from .plan.entries import Begun, look_up, settle
+from .plan.explanation import SWITCHED_OFF, Explanation
 from .plan.explanation import explain as explain_job
-from .plan.memory import LONGEST_QUICK, MANY_SECONDS, MEMORY, ONCE, QUICK_SECONDS, SHORTCUTS, Known, key_of
-from .plan.shift import run_best, run_in, run_rest
+from .plan.functions import FUNCTIONS, Function
+from .plan.whole import stacked
 from .trace.apart import Apart
 from .trace.paths import plain_of
 from .verify import check_columns, differ
 
-GEARS = ("loop", "numpy", "numba", "jax", "cuda")
-_SEQUENCES = (list, tuple, range)
-_NOTHING: tuple[int, None, tuple[Any, ...]] = 0, None, ()
-_NO_SHORTCUT: tuple[None, Any] = None, None
-_OBJECTS = ("O", "V")
-"""Dtypes of objects, and of records that may hold some."""
+GEARS = ("loop", "numpy", "llvm", "simd", "jax", "cuda")
 
 
 def map(
@@ -62,7 +58,7 @@ def map(
     [1.0, None, 0.25]
 
     `on_error`: "raise" | "return" (the exceptions in place) | "skip" | ("fill", value). `gear`: "loop" | "numpy" |
-    "numba" forces one. `exact=True`: not one bit may differ from the loop; else floats may, by rounding (1e-9).
+    "llvm" forces one. `exact=True`: not one bit may differ from the loop; else floats may, by rounding (1e-9).
     `randomness="independent"`: every element has a random stream of its own, from `seed` and its position, instead of
     the loop's. `memory`: temporary memory, such as "512MB". `out`: an array that takes the result, such as a memmap.
     """
@@ -72,27 +68,16 @@ def map(
         return _map_with(f, xs, on_error, gear, exact, Options(randomness, seed, memory, out), shared)
     if seed is not None:
         shared["seed"] = seed
-    if gear is None and on_error == "raise" and not shared and not exact and xs and type(f) is types.FunctionType:
-        x = xs[0]
-        if type(x) is np.ndarray and x.size > TINY:
-            code, short = SHORTCUTS.get((id(f.__code__), len(x).bit_length()), _NO_SHORTCUT)
-            if code is f.__code__ and not settings().disable:
-                result = short(f, *xs)
-                if result is not MISS:
-                    return result
-        n, known, key = _glance(f, xs)
-        if known is None or known is ONCE:
-            if 0 < n <= TINY:
-                return _tiny(f, xs, n, key, known is ONCE)
-            if 0 < n <= SMALL:
-                return _first(f, xs, n, key if known is None else None)
-        elif n <= known.quick:
-            if n:
-                return _quick(f, xs, known)
-        elif not settings().disable:
-            result = known.at_express(f, xs, n)
-            if result is not MISS:
-                return result
+    if gear is None and on_error == "raise" and of_tensors(f, xs):
+        result = run_on_tensors(f, xs, shared, exact)
+        if result is not MISS:
+            return result
+    if gear is None and on_error == "raise" and not shared and not exact and type(f) is types.FunctionType and xs:
+        result = look_up(f, xs)
+        if type(result) is Begun:
+            return _map(f, xs, on_error, gear, exact, shared, result.results)
+        if result is not MISS:
+            return result
     return _map(f, xs, on_error, gear, exact, shared)
 
 
@@ -121,15 +106,17 @@ def _map_with(f: Any, xs: Any, on_error: OnError, gear: Any, exact: bool, option
         with Streams(f, shared, options.seed) as streams:
             columns = make_job(f, xs, shared, exact).columns
             positions = range(len(columns[0]))
-            known = MEMORY.recall(*key_of(streams.apart, (positions, *columns), shared), columns)
-            known.machines.noted = _APART
+            function = FUNCTIONS.of(streams.apart, (positions, *columns), shared, exact)
+            for arm in function.ledger.arms:
+                if arm.name not in ("loop", "numpy"):
+                    arm.refusal = _APART
             return _stored(_map(streams.apart, (positions, *columns), on_error, gear, exact, shared), options.out)
     if options.seed is not None:
         shared["seed"] = options.seed
     return _map_into(options.out, f, xs, on_error, gear, exact, shared)
 
 
-_APART = Refusal("numba", "elements draw from streams of their own")
+_APART = Refusal("llvm", "elements draw from streams of their own")
 
 
 def _map_into(out: Any, f: Any, xs: Any, on_error: OnError, gear: Any, exact: bool, shared: Any) -> Any:
@@ -161,115 +148,10 @@ def _stored(result: Any, out: Any) -> Any:
     return out
 
 
-def _glance(f: types.FunctionType, xs: tuple[Any, ...]) -> tuple[int, Known | None, tuple[Any, ...]]:
-    """How many elements, what is known of the function, and by which key, at the price of a look-up.
-
-    No elements where there are none, or where nothing is known and they are not plain numbers and objects.
-    """
-    x, code = xs[0], id(f.__code__)
-    if len(xs) == 1:  # as below, for most calls
-        if type(x) is list:
-            listed = code, list
-            return _NOTHING if not x or isinstance(x[0], np.ndarray) else (len(x), MEMORY.known.get(listed), listed)
-        if type(x) is np.ndarray and x.ndim == 1:
-            single = code, x.dtype.char
-            known = MEMORY.known.get(single)
-            return _NOTHING if known is None and single[1] in _OBJECTS else (len(x), known, single)
-    key: list[Any] = [code]
-    n, flat = -1, True
-    for x in xs:
-        if type(x) is np.ndarray and x.ndim:
-            key.append(x.dtype.char if x.ndim == 1 else x.ndim)
-            flat = flat and x.ndim == 1 and key[-1] not in _OBJECTS
-        elif type(x) in _SEQUENCES and x and not isinstance(x[0], np.ndarray):
-            key.append(type(x))
-        else:
-            return _NOTHING
-        if len(x) != n != -1:
-            return _NOTHING
-        n = len(x)
-    found = tuple(key)
-    known = MEMORY.known.get(found)
-    return (n if flat or known is not None else 0), known, found
-
-
-TINY = 16
-"""Up to so many elements are the loop's, and teach nothing where they are done in no time."""
-DEAR_SECONDS = 200e-6
-"""Very few elements that take longer than this may be worth more than the loop."""
-SMALL = 2048
-"""Up to so many, a new function that turns out to be quick is the loop's."""
-FIRST = 8
-"""Elements, at least, that tell how quick a new function is."""
-BRIEF = 128
-"""Up to so many elements of a quick new function are not even remembered, only that there were some."""
-BRIEF_SECONDS = 15e-6
-"""Such a function's first element takes less than this."""
-
-
-def _tiny(f: Any, xs: tuple[Any, ...], n: int, key: Any, noted: bool) -> Any:
-    """Very few elements of a function of which nothing is known: the loop, and an eye on the clock.
-
-    One long call may have been disturbed, and is only noted; it is `noted` if there was one just before.
-    """
-    began = time.perf_counter()
-    results = run_plain(f, xs)
-    took = time.perf_counter() - began
-    if took > DEAR_SECONDS:
-        if noted:
-            known = MEMORY.recall(*key_of(f, xs, {}), xs)
-            known.costs.add_loop(n, took)
-            known.small += took
-            known.set_quick()
-        else:
-            MEMORY.note(key)
-    elif noted:
-        MEMORY.unnote(key)
-    return stack(results)
-
-
-def _first(f: Any, xs: tuple[Any, ...], n: int, key: Any) -> Any:
-    """A small batch of a new function: the loop, where the first elements are quick. No key: it is the second one."""
-    began = time.perf_counter()
-    results = run_plain(f, [x[:1] for x in xs])  # which is slower than all others
-    if key is not None and n <= BRIEF and time.perf_counter() - began < BRIEF_SECONDS:
-        MEMORY.note(key)
-        return stack(results + run_plain(f, [x[1:] for x in xs], offset=1))
-    few = max(n // 32, FIRST)
-    began = time.perf_counter()
-    results += run_plain(f, [x[1:few] for x in xs], offset=1)
-    seconds = time.perf_counter() - began
-    known = MEMORY.recall(*key_of(f, xs, {}), xs)
-    known.costs.add_loop(few - 1, seconds)
-    if seconds * n > few * LONGEST_QUICK:
-        return run_rest(make_job(f, xs, {}, False), known, results)
-    began = time.perf_counter()
-    results += run_plain(f, [x[few:] for x in xs], offset=few)
-    known.costs.add_loop(n - few, time.perf_counter() - began)
-    known.set_quick()
-    return stack(results)
-
-
-def _quick(f: Any, xs: tuple[Any, ...], known: Known) -> Any:
-    """Small, known calls: the loop, the stack, and an eye on the clock."""
-    began = time.perf_counter()
-    results = run_loop(f, [elements_of(x) for x in xs], "raise") if known.of_arrays else run_plain(f, xs)
-    took = time.perf_counter() - began
-    known.small += took
-    if took > QUICK_SECONDS:
-        known.costs.add_loop(len(xs[0]), took)
-        if took > LONGEST_QUICK:
-            known.quick = 0
-            known.review.spent += took
-            known.small -= took
-        else:
-            known.set_quick()
-    if known.small > MANY_SECONDS:
-        known.quick, known.review.after = 0, -1.0
-    return stack(results)
-
-
-def _map(f: Any, xs: tuple[Any, ...], on_error: OnError, gear: str | None, exact: bool, shared: dict[str, Any]) -> Any:
+def _map(
+    f: Any, xs: tuple[Any, ...], on_error: OnError, gear: str | None, exact: bool, shared: dict[str, Any],
+    begun: list[Any] | None = None,
+) -> Any:  # fmt: skip
     check_policy(on_error)
     if not callable(f):
         raise TypeError(f"the first argument must be callable, not {f!r}")
@@ -284,21 +166,29 @@ def _map(f: Any, xs: tuple[Any, ...], on_error: OnError, gear: str | None, exact
     job = make_job(f, xs, shared, exact)
     if job.n == 0:
         return empty(_annotation(f))
-    if settings().disable and gear is None:
-        gear = "loop"
-    known = MEMORY.recall(*key_of(f, job.columns, shared), job.columns)
-    return run_in(gear, job, known, on_error) if gear else run_best(job, known, on_error)
+    if settings().disable:  # whatever was asked for
+        return stacked(run_loop(job.call, job.columns, on_error), on_error)
+    function = FUNCTIONS.of(f, job.columns, shared, exact)
+    if gear is not None:
+        return run_in(gear, job, function, on_error)
+    result = run(job, function, on_error, begun)
+    if on_error == "raise" and not shared and not exact:
+        settle(f, xs, function, job.n)
+    return result
 
 
 def _map_foreign(owner: str, f: Any, xs: Any, on_error: OnError, gear: str | None, exact: bool, shared: Any) -> Any:
     """Arrays of JAX, or on a GPU, stay there and come back the same; in a gear that was named, NumPy's are made."""
-    plain = on_error == "raise" and not exact and not settings().disable
+    off = settings().disable
+    plain = on_error == "raise" and not exact and not off
     if owner == "jax" and plain and gear in (None, "jax"):
 
         def in_numpy(columns: list[Any]) -> Any:
             return _map(f, tuple(columns), on_error, None, exact, shared)
 
         return run_on_jax(f, xs, shared, in_numpy, check_columns)
+    if owner == "cuda" and off:
+        return _map(f, tuple(list(x) for x in xs), on_error, gear, exact, shared)
     if owner == "cuda" and on_error == "raise" and gear in (None, "cuda"):
         return run_on_device(f, xs, shared, exact, differ)
     if owner == "cuda":
@@ -314,8 +204,12 @@ def explain(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any)
     >>> explanation.gear, explanation.refusals["numpy"].reason
     ('loop', 'prints')
     """
-    job, known = _remembered(f, xs, shared, exact)
-    return explain_job(job, known)
+    if of_tensors(f, xs) and not exact:
+        told: Explanation | None = explain_on_tensors(plain_of(f), xs, shared)
+        if told is not None:
+            return told
+    job, function = _remembered(f, xs, shared, exact)
+    return explain_job(job, function)
 
 
 def source(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) -> str:
@@ -328,16 +222,18 @@ def source(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) 
     >>> namespace["batched"](lambda x: x * x + 1, [1.0, 2.0])
     array([2., 5.])
     """
-    job, known = _remembered(f, xs, shared, exact)
+    if settings().disable:
+        raise GearRefused(Refusal("numpy", SWITCHED_OFF))
+    job, function = _remembered(f, xs, shared, exact)
     if job.n == 0:
         raise UpshiftError("an empty batch has no source: pass some elements")
-    made = batch(job, known, Pace(1e9, 1e9))
+    made = batch(job, function.traces, Pace(1e9, 1e9))
     if isinstance(made, Refusal):
         raise GearRefused(made)
     lanes = job.groups()[0].lanes
     if len(job.groups()) > 1 or lanes is None:
         raise GearRefused(Refusal("numpy", "elements are of several kinds; there is one source for each"))
-    tree, _ = known.tree(lanes, f, shared)
+    tree, _ = function.traces.tree(lanes, f, shared)
     if tree.draws:
         raise GearRefused(Refusal("numpy", "it draws random numbers, which a source could not draw as the loop does"))
     try:
@@ -346,9 +242,9 @@ def source(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) 
         raise GearRefused(Refusal("numpy", f"it has no source: {reason}")) from None
 
 
-def _remembered(f: Any, xs: tuple[Any, ...], shared: dict[str, Any], exact: bool) -> tuple[Job, Known]:
+def _remembered(f: Any, xs: tuple[Any, ...], shared: dict[str, Any], exact: bool) -> tuple[Job, Function]:
     job = make_job(plain_of(f), xs, shared, exact)
-    return job, MEMORY.recall(*key_of(f, job.columns, shared), job.columns)
+    return job, FUNCTIONS.of(job.f, job.columns, shared, exact)
 
 
 def make_job(f: Any, xs: tuple[Any, ...], shared: dict[str, Any], exact: bool) -> Job:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 
 from functions.data import CALM_COMPLEXES, COMPLEXES, FEW_FLOATS, FEW_INTS, PAIRS_FLOAT
-from functions.table import Table
+from functions.table import Table, written
 
 table = Table("cmaths")
 row = table.row
@@ -14,9 +14,7 @@ DATA = (*COMPLEXES, *FEW_FLOATS[:2], *FEW_INTS[:2])
 
 def _wrap(name):
     """`cmath.name` of one number, as a user would write it."""
-    space = {"cmath": cmath}
-    exec(f"def cmath_{name}(x):\n    return cmath.{name}(x)\n", space)
-    return space[f"cmath_{name}"]
+    return written(f"cmath_{name}", f"def cmath_{name}(x):\n    return cmath.{name}(x)\n", {"cmath": cmath})
 
 
 @row(DATA)

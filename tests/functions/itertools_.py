@@ -8,7 +8,7 @@ import operator
 from dataclasses import dataclass
 
 from functions.data import FEW_PAIRS, FEW_REALS, PAIRS_INT, SMALL_INTS, SMALL_PAIRS, TRIPLES
-from functions.table import Table
+from functions.table import Table, written
 
 table = Table("itertools")
 row = table.row
@@ -142,15 +142,13 @@ class Holder:
 
 def _binary(name):
     """`operator.name` of two numbers, as a user would write it."""
-    space = {"operator": operator}
-    exec(f"def operator_{name}(x, y):\n    return operator.{name}(x, y)\n", space)
-    return space[f"operator_{name}"]
+    text = f"def operator_{name}(x, y):\n    return operator.{name}(x, y)\n"
+    return written(f"operator_{name}", text, {"operator": operator})
 
 
 def _unary(name):
-    space = {"operator": operator}
-    exec(f"def operator_{name}(x):\n    return operator.{name}(x)\n", space)
-    return space[f"operator_{name}"]
+    text = f"def operator_{name}(x):\n    return operator.{name}(x)\n"
+    return written(f"operator_{name}", text, {"operator": operator})
 
 
 _ORDER = "lt le eq ne ge gt".split()

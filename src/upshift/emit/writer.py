@@ -42,7 +42,8 @@ _WAYS = {
     "f": "f", "shared": "{1}", "global": "{0}.__globals__[{1!r}]", "cell": "{0}.__closure__[{1}].cell_contents",
     "default": "{0}.__defaults__[{1}]", "kwdefault": "{0}.__kwdefaults__[{1!r}]", "attr": "{0}.{1}",
     "item": "{0}[{1!r}]",
-    "class": "type({0})", "import": "__import__({1!r})", "member": "vars({0})[{1[1]!r}]",
+    "class": "type({0})", "import": "__import__('importlib').import_module({1!r})", "member": "vars({0})[{1!r}]",
+    "mro": "{0}.__mro__[{1}]",
     "property": "({0}.fget, {0}.fset, {0}.fdel)[{1}]",
 }  # fmt: skip
 """How each step of a path to something captured is written."""
@@ -89,6 +90,8 @@ class Writer:
 
     def _captured(self, path: Any) -> str:
         text = ""
+        if path[0][0] == "given":
+            raise NoSource(f"it reads an attribute of the class {path[0][1].__qualname__}")
         for way, key in path:
             text = _WAYS[way].format(text, key)
         if len(path) == 1:
@@ -268,7 +271,7 @@ def function_text(fn: Any) -> str:
     for module, found in _MODULES.items():
         if getattr(found, name, None) is fn:
             return f"{module}.{name}"
-    if isinstance(fn, UfuncMethod) or (type(fn).__module__.startswith("upshift") and not isinstance(fn, Call)):
+    if isinstance(fn, UfuncMethod) or (type(fn).__module__.startswith("upshift.") and not isinstance(fn, Call)):
         raise NoSource(f"it calls {name}")
     return name_of(fn)
 

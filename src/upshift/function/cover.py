@@ -58,6 +58,11 @@ def watching(f: types.FunctionType, look: Callable[..., Any], ticks: Iterator[bo
     return writer.code(body, look, ticks)
 
 
+def has_prelude(f: types.FunctionType) -> bool:
+    """Whether looks need no second function."""
+    return with_prelude(f.__code__, _Writer(f).passing, f, iter(())) is not None
+
+
 def straight(f: types.FunctionType, fast: Fast) -> types.FunctionType:
     """The function by machine code where its arguments are of that kind, else plainly, and no looks."""
     writer = _Writer(f)

@@ -15,8 +15,8 @@ from .cover import cover_of
 from .explained import explanation_of
 from .life import Life
 
-GEARS = ("plain", "numba", "tensorflow", "jax")
-EXACT = frozenset(("numba",))
+GEARS = ("plain", "llvm", "tensorflow", "jax")
+EXACT = frozenset(("llvm",))
 """Those that give the plain function's very bits."""
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,8 +48,8 @@ def function(f: Any = None, *, gears: Any = None, exact: bool = False, static: A
     Results, errors, warnings and changes to arguments are those of the plain function, which is `steps.plain`. Kinds of
     arguments decide (classes of numbers, dtypes and axes of arrays), never their values or lengths. `static`: names or
     positions of arguments (texts, ints, booleans) whose values are built in: each is a kind. `gears`: which may
-    be used, of "plain", "numba" and, for arrays of theirs, "tensorflow" and "jax". `exact`: not one bit may differ,
-    which is so in "plain" and "numba".
+    be used, of "plain", "llvm" and, for arrays of theirs, "tensorflow" and "jax". `exact`: not one bit may differ,
+    which is so in "plain" and "llvm".
     """
     if f is None:
         return functools.partial(function, gears=gears, exact=exact, static=static)

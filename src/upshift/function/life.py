@@ -15,26 +15,23 @@ from ..errors import Refusal
 from ..gears.binder import MISS
 from ..gears.calls import (
     NUMBERS,
-    PASSING,
     Held,
     apart,
     argument_of,
     fixed_of,
     for_framework,
     gear_of,
+    gives_tensors,
     leaves_of,
     result_of,
 )
-from ..gears.frameworks import INSTALL, prepare_call
+from ..gears.frameworks import prepare_call
 from ..gears.signatures import names_of, values_of
-from ..plan.calibration import has_compiled
-from ..plan.disk import NOTEBOOK
-from ..plan.fingerprint import fingerprint
-from .cover import Fast, shifting, straight, watching
-from .lots import HEAVY, OF_A_KERNEL, Lot, lot_of, note_of
-from .outlook import calls_itself, is_brief, is_lazy, looks_worldly, why_plain
+from .cover import Fast, has_prelude, shifting, straight, watching
+from .lots import HEAVY, Lot, lot_of
+from .outlook import is_brief, is_lazy, why_plain
 from .pace import Pace
-from .prospects import WHOLE_ARRAYS, is_for_xla, is_numpys, why_not, why_slow
+from .prospects import why_slow
 from .trial import Trial, copies_of
 
 log = logging.getLogger("upshift")
@@ -45,7 +42,7 @@ MOST_FAST = 6
 MOST_LOTS = 64
 LEAVING = (2, 3, 4, 8, 16)
 """Looks at which a brief function may be left alone for good."""
-BRIEF = 0.5e-6
+BRIEF = 0.12e-6
 """Seconds of a call of a brief function that machine code could not make much shorter."""
 OFTEN = 16
 """Calls that machine code may leave to the plain function within some looks."""
@@ -55,10 +52,6 @@ CHECK = 20e-6
 """Seconds that a comparison costs besides the plain call."""
 CHECKED_SHARE = 0.01
 """Of the time in machine code, what later comparisons with the plain function may cost."""
-
-DEEPEST = 4
-"""Calls within calls after which a function is known to call itself."""
-RECURSIVE = Refusal("numba", "it calls itself, which machine code cannot as deeply", remedy="write it as a loop")
 
 
 class Life:
@@ -83,17 +76,13 @@ class Life:
         self.installed = 0
         """Looks before the code was exchanged last."""
         self.fast: list[Lot] = []
-        self.seen = self.thought = False
-        """Whether its code was glanced at, and whether it was read."""
         self.inside: dict[int, int] = {}
         """How many calls of each thread are being looked at."""
         self.lock = threading.Lock()
         if not gears:
-            self.settle(Refusal("numba", "no gear that compiles is allowed"))
+            self.settle(Refusal("llvm", "no gear that compiles is allowed"))
         elif is_lazy(plain):
-            self.settle(Refusal("numba", "it is a generator or a coroutine"))
-        elif plain.__name__ in plain.__code__.co_names or plain.__name__ in plain.__code__.co_freevars:
-            self.settle(RECURSIVE)
+            self.settle(Refusal("llvm", "it is a generator or a coroutine"))
         else:
             self.install()
 
@@ -137,8 +126,6 @@ class Life:
         values = args if self.is_flat else values_of(self.plain, args, keywords)
         lot = self._lot(values)
         self.pace.looks += 1
-        if not self.seen:
-            self._look_at_code()
         if sys.gettrace() is not None:  # a debugger sees the plain function
             return self.plain(*args, **keywords)
         if lot.call is not None and not lot.is_free():
@@ -159,8 +146,8 @@ class Life:
         """One of the first calls, with an eye on the clock alone: most functions are short, and not called often."""
         self.pace.looks += 1
         thread = threading.get_ident()
-        if thread in self.inside:
-            self.settle(RECURSIVE)
+        if thread in self.inside:  # a function that calls itself: the outermost call is timed
+            self._keep_depth()
             return self.plain(*args, **keywords)
         self.inside[thread] = 1
         began = time.perf_counter()
@@ -172,40 +159,24 @@ class Life:
         if took > GLIMPSED:
             lot = self._lot(args if self.is_flat else values_of(self.plain, args, keywords))
             self._note_call(lot, took)
-            lot.result, lot.returned = result_of(result), True
+            self._note_result(lot, result)
             self._keep_seen(lot, args, keywords, result)
         elif took < BRIEF and self.pace.last_glimpse and is_brief(self.plain):
-            self.settle(Refusal("numba", "its few instructions take less time than a call of machine code"))
+            self.settle(Refusal("llvm", "its few instructions take less time than a call of machine code"))
         return result
-
-    def _look_at_code(self) -> None:
-        """What tells at once that the function is to be left alone."""
-        self.seen = True
-        if calls_itself(self.plain, self.cover()):
-            self.settle(RECURSIVE)
-        elif looks_worldly(self.plain):
-            self._think()
-
-    def _think(self) -> None:
-        if any(lot.gear == "tensorflow" for lot in self.lots.values()):
-            return  # graphs have tapes and conditions in them
-        self.thought = True
-        why = why_plain(self.plain)
-        if why is not None:
-            self.settle(why)
 
     def _lot(self, values: tuple[Any, ...]) -> Lot:
         kind = tuple(map(argument_of, values))
         if self.static:
             kind = tuple([fixed_of(v) if i in self.static else k for i, (k, v) in enumerate(zip(kind, values))])
         lot = self.lots.get(kind)
-        if lot is None and gear_of(kind) != "numba":
+        if lot is None and gear_of(kind) != "llvm":
             kind = tuple(map(for_framework, kind, values))
             lot = self.lots.get(kind)
         if lot is None:
             if len(self.lots) >= MOST_LOTS:
                 self.lots.pop(next(key for key, old in list(self.lots.items()) if old not in self.fast), None)
-            lot = self.lots[kind] = lot_of(kind, self.names)
+            lot = self.lots[kind] = lot_of(self.plain, kind, self.names)
             if lot.gear not in self.gears:
                 lot.refusal = Refusal(lot.gear, "this gear is not allowed, or not exact")
         return lot
@@ -213,23 +184,36 @@ class Life:
     def _timed(self, lot: Lot, args: Any, keywords: Any) -> Any:
         thread = threading.get_ident()
         depth = self.inside[thread] = self.inside.get(thread, 0) + 1
-        if depth > DEEPEST:
-            self.settle(RECURSIVE)
+        if depth > 1:  # a function that calls itself: the outermost call is timed
+            self._keep_depth()
+            try:
+                return self.plain(*args, **keywords)
+            finally:
+                self.inside[thread] = depth - 1
         began = time.perf_counter()
         try:
             result = self.plain(*args, **keywords)
         finally:
             took = time.perf_counter() - began
-            if depth == 1:
-                del self.inside[thread]
-            else:
-                self.inside[thread] = depth - 1
+            self.inside.pop(thread, None)
             self._note_call(lot, took)
-        lot.result, lot.returned = result_of(result), True
+        self._note_result(lot, result)
         self._keep_seen(lot, args, keywords, result)
         if self.pace.looks in LEAVING:
             self._consider_leaving()
         return result
+
+    def _keep_depth(self) -> None:
+        """A function that calls itself keeps its own code where a look would take a frame of every call."""
+        if not has_prelude(self.plain):
+            self.settle(Refusal("llvm", "it calls itself, and takes variables of a function around it"))
+
+    def _note_result(self, lot: Lot, result: Any) -> None:
+        """What a call gave: tensors, of numbers alone, are computed by TensorFlow."""
+        lot.result, lot.returned = result_of(result), True
+        numbers_alone = lot.gear == "llvm" and lot.result is None and lot.call is None and lot.refusal is None
+        if numbers_alone and "tensorflow" in self.gears and gives_tensors(result):
+            lot.gear = "tensorflow"
 
     def _keep_seen(self, lot: Lot, args: Any, keywords: Any, result: Any) -> None:
         """What one comparison takes, where that must do and nothing can change it."""
@@ -246,39 +230,18 @@ class Life:
     def _consider_leaving(self) -> None:
         """A function of few instructions, without loops, is not looked at any more."""
         lots = list(self.lots.values())
-        small = all(lot.shortest < BRIEF for lot in lots)
-        numpys = all(lot.refusal is not None or is_numpys(self.plain, lot, self.gears) for lot in lots)
-        if self.settled is None and (small or numpys) and is_brief(self.plain):
-            why = Refusal("numba", "its few instructions take less time than a call of machine code")
-            if not small:
-                why = next((lot.refusal for lot in lots if lot.refusal is not None), WHOLE_ARRAYS)
-            self.settle(why)
+        if self.settled is None and all(lot.shortest < BRIEF for lot in lots) and is_brief(self.plain):
+            self.settle(Refusal("llvm", "its few instructions take less time than a call of machine code"))
+        elif self.settled is None and lots and all(lot.refusal is not None for lot in lots) and is_brief(self.plain):
+            self.settle(next(lot.refusal for lot in lots if lot.refusal is not None))
 
     # ---- machine code
 
     def _is_worth_it(self, lot: Lot) -> bool:
-        """The ski-rental rule, after a look at the code and at what other processes found."""
-        if not self.thought:
-            self._think()
-        if lot.noted is None:
-            self._recall(lot)
+        """The ski-rental rule; JAX does not see what a function does besides computing."""
+        if lot.gear == "jax" and lot.call is None:
+            lot.refusal = lot.refusal or why_plain(self.plain)
         return self.settled is None and lot.refusal is None and lot.wants_machine_code()
-
-    def _recall(self, lot: Lot) -> None:
-        if lot.gear != "numba":  # a framework keeps nothing for other processes
-            lot.noted = ""
-            return
-        reason = why_not(self.plain, lot)
-        if reason is not None:
-            self._refuse(lot, reason)
-        lot.noted = fingerprint(self.plain, "function", lot.name) or ""
-        note = NOTEBOOK.read(lot.noted) if lot.noted else None
-        if note is None or lot.refusal is not None or lot.gear != "numba":
-            return
-        lot.compiled_before = note.get("compiled") is True
-        refused = note.get("refused")
-        if isinstance(refused, list) and len(refused) == 3 and all(isinstance(part, str) for part in refused):
-            self._refuse(lot, Refusal("numba", *refused))
 
     def _compiled(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
         """Compile, unless another thread does, and compare."""
@@ -290,19 +253,26 @@ class Life:
             lot.compiled_in = time.perf_counter() - began
             if isinstance(made, Refusal):
                 self._refuse(lot, made)
-                if made.remedy not in (INSTALL["numba"], PASSING):
-                    self._note(lot)
             else:
                 lot.call = made
-                if lot.gear == "numba":
-                    has_compiled(lot.compiled_in / OF_A_KERNEL, "a call")
-                lot.compiled_before = True
-                self._note(lot)
         finally:
             self.lock.release()
         if lot.call is not None and lot.seen is not None and self._agrees_with_seen(lot, *lot.seen):
             return self._look_at_fast(lot, values, args, keywords)
+        if lot.call is None and self._tells_apart(lot):
+            lot = self._lot(values)
+        if lot.call is not None:
+            self.pace.hurry()
+            self.install()
         return self._tried(lot, values, args, keywords)
+
+    def _tells_apart(self, lot: Lot) -> bool:
+        """A graph that cannot be had for any number may be had for this one: from now on each value is a kind."""
+        ints = frozenset(i for i, kind in enumerate(lot.kind) if kind in (int, bool))
+        if lot.gear != "tensorflow" or not ints - self.static:
+            return False
+        self.static |= ints
+        return True
 
     def _agrees_with_seen(self, lot: Lot, values: Any, result: Any) -> bool:
         """Whether machine code gives what a long call gave; if not, what it reads besides may have changed since."""
@@ -390,6 +360,8 @@ class Life:
     def _left(self, lot: Lot, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         values = args if self.is_flat else values_of(self.plain, args, keywords)
         if self._lot(values) is lot:
+            if lot.call is not None and lot.call.refresh is not None:
+                lot.call.refresh()
             self._count_left(lot)
             return self.plain(*args, **keywords)
         return self._look(args, keywords)
@@ -413,12 +385,6 @@ class Life:
     def _refuse(self, lot: Lot, why: Refusal) -> None:
         lot.refusal, lot.call, lot.trusted = why, None, False
         self._drop(lot)
-        if lot.gear == "numba" and why.remedy != PASSING and is_for_xla(self.plain, lot, self.gears):
-            lot.refusal, lot.gear = None, "jax"
-
-    def _note(self, lot: Lot) -> None:
-        if lot.noted:
-            NOTEBOOK.write(lot.noted, note_of(lot))
 
 
 def _hide_us(error: BaseException) -> None:

@@ -10,12 +10,11 @@ from typing import Any
 
 from ..errors import Refusal
 from ..gears.calls import Argument, ArrayOf, Call, Result, gear_of, is_strange, leaves_of, name_of
-from ..plan.calibration import calibration
-from ..plan.choice import LOAD, loading_seconds
+from ..plan.prices import check_price, code_price, size_of
 
 SMALLEST = 0.35e-6
 """Seconds of a plain call below which machine code, which has to be called as well, gives nothing."""
-AT_STAKE = 0.08
+AT_STAKE = 2e-3
 """Seconds of plain calls below which machine code is not worth a thought."""
 BRIEF = 5e-6
 """Calls shorter than this are slower when one of them is timed than they are among others."""
@@ -23,14 +22,12 @@ HEAVY = 10e-3
 """Seconds of a plain call from which on one comparison must do."""
 CHECKS = 3
 """Comparisons with the plain function before machine code is trusted."""
-COMPILE = 0.08
-"""Seconds to compile a function for one kind of arguments, at least."""
-OF_A_KERNEL = 0.4
-"""What that costs of what a kernel over lanes does, which is what is measured on this machine."""
 LOADING = 0.3
 """Seconds to load all that is needed for graphs, once in a process."""
 PRICES = {"tensorflow": 0.05, "jax": 0.1}
 """Seconds that a framework, which is loaded already, takes to make a program for its own arrays."""
+PER_RUN = 3.0
+"""How many times longer than a call it takes to make a program for it, besides."""
 ODD = 10.0
 """A call that takes so many times as long as others do says nothing of those around it."""
 TRIAL = 0.4e-6
@@ -44,7 +41,7 @@ class Lot:
     """All calls with arguments of one kind."""
 
     kind: tuple[Argument, ...]
-    gear: str = "numba"
+    gear: str = "llvm"
     refusal: Refusal | None = None
     calls: float = 0.0
     """How many there were, as far as the looks tell; so are all figures here."""
@@ -74,8 +71,8 @@ class Lot:
     rest: int = 0
     """Looks until machine code that left too many calls is tried again."""
     patience: int = 64
-    noted: str | None = None
-    compiled_before: bool = False
+    code_price: float = 0.0
+    """Seconds that it is expected to take to check and compile the function."""
     since_check: float = 0.0
     """Seconds in machine code since the last comparison."""
 
@@ -128,8 +125,8 @@ class Lot:
         """Seconds that machine code is expected to cost."""
         if self.gear in PRICES:
             loaded = self.gear != "tensorflow" or "upshift.tensorflow" in sys.modules
-            return PRICES[self.gear] + (0.0 if loaded else LOADING)
-        return loading_seconds() + (LOAD if self.compiled_before else max(OF_A_KERNEL * calibration().compile, COMPILE))
+            return PRICES[self.gear] + PER_RUN * self.per_call + (0.0 if loaded else LOADING)
+        return self.code_price
 
     def wants_thought(self) -> bool:
         """Whether enough was spent to think of machine code."""
@@ -164,18 +161,10 @@ def _among_others(took: float, shortest: float) -> float:
     return min(took, 1.5 * shortest) if took < BRIEF else took
 
 
-def lot_of(kind: tuple[Argument, ...], names: tuple[str, ...]) -> Lot:
+def lot_of(f: Any, kind: tuple[Argument, ...], names: tuple[str, ...]) -> Lot:
     """A new kind of arguments, refused where one of them is nothing that machine code takes."""
-    lot = Lot(kind, gear_of(kind))
+    lot = Lot(kind, gear_of(kind), code_price=check_price(f) + code_price(size_of(f)[0]))
     for argument, name in zip(kind, names, strict=False):
         if is_strange(argument):
             lot.refusal = Refusal(lot.gear, f"its argument {name} is a {name_of(argument)}")
     return lot
-
-
-def note_of(lot: Lot) -> dict[str, Any]:
-    """What another process should know."""
-    note: dict[str, Any] = {"compiled": lot.compiled_before}
-    if lot.refusal is not None:
-        note["refused"] = [lot.refusal.reason, lot.refusal.where, lot.refusal.remedy]
-    return note

@@ -1,7 +1,6 @@
 """A function in; out, what a glance at its code tells: why it stays plain, and whether a call of it can ever be dear.
 
-Nothing here is needed for the results to be right: what machine code cannot do is refused when it is compiled. It saves
-the half second that finding it out would take.
+The compiler finds out by itself what a function does to the world; JAX, which runs it to see that, does not.
 """
 
 from __future__ import annotations
@@ -46,22 +45,11 @@ def is_lazy(f: types.FunctionType) -> bool:
 
 
 _NAMED = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType)
-_TELLING = frozenset((*IMPURE, *WORLDLY, "warn", "inspect", "_getframe", "currentframe"))
-
-
-def looks_worldly(f: types.FunctionType) -> bool:
-    """Whether a name in its code makes a closer look worth while at once."""
-    return not _TELLING.isdisjoint(f.__code__.co_names) or not _TELLING.isdisjoint(f.__code__.co_freevars)
 
 
 def has_loop(f: types.FunctionType) -> bool:
     """Whether its own code can go backwards."""
     return not _BACKWARDS.isdisjoint(f.__code__.co_code[::2])
-
-
-def count_steps(f: types.FunctionType) -> int:
-    """How many operators and calls its own code has."""
-    return sum(i.opname == "BINARY_OP" or i.opname.startswith("CALL") for i in dis.get_instructions(f.__code__))
 
 
 def is_brief(f: types.FunctionType) -> bool:
@@ -96,7 +84,7 @@ def why_plain(f: types.FunctionType) -> Refusal | None:
 
 def _why(f: types.FunctionType) -> Refusal | None:
     if is_lazy(f):
-        return Refusal("numba", "it is a generator or a coroutine", place_of(f))
+        return Refusal("jax", "it is a generator or a coroutine", place_of(f))
     line = f.__code__.co_firstlineno
     for instruction in dis.get_instructions(f.__code__):
         line = (instruction.positions and instruction.positions.lineno) or line
@@ -106,24 +94,8 @@ def _why(f: types.FunctionType) -> Refusal | None:
         elif instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
             reason = _worldly(f, instruction.argval)
         if reason:
-            return Refusal("numba", reason, place_of(f, line), _REMEDY.get(reason, ""))
+            return Refusal("jax", reason, place_of(f, line), _REMEDY.get(reason, ""))
     return None
-
-
-def calls_itself(f: types.FunctionType, cover: Any) -> bool:
-    """Whether a function, or what it calls by name, calls the decorated function."""
-    if not f.__code__.co_names and not f.__closure__:
-        return False
-    pending, seen = [f], {f.__code__}
-    while pending and len(seen) < MOST_FUNCTIONS:
-        for value in _values_of(pending.pop()):
-            inner = plain_of(value)
-            if value is cover or inner is f:
-                return True
-            if type(inner) is types.FunctionType and inner.__code__ not in seen:
-                seen.add(inner.__code__)
-                pending.append(inner)
-    return False
 
 
 def _worldly(f: types.FunctionType, name: str) -> str | None:

@@ -87,11 +87,16 @@ class Trial:
         bound = 0.0 if call.standing else time.perf_counter() - began  # else its code reads what it captured
         self.left = captured is MISS or not all(values[i].flags.writeable for i in call.written)
         self.took, self.made = float("inf"), None
+        self.state, self.after = call.state, None
         again = [copies_of(values) or [] for _ in range(AGAIN if _size_of(values) <= SMALL else 0)]
         for given in (copies, *again):
             if not self.left and self.took > SHORT:
+                before = self.state.save() if self.state is not None else None
                 made = self._run(call, given, captured)
                 self.made = made if given is copies else self.made
+                if self.state is not None:
+                    self.after = self.state.save() if given is copies else self.after
+                    self.state.restore(before)
         self.took += bound
 
     def _run(self, call: Call, given: Sequence[Any], captured: Any) -> Any:
@@ -110,6 +115,8 @@ class Trial:
         reason = differ(_readable(result), _readable(self.made), self.exact)
         if reason is None and self.anew:
             reason = _why_not_new(result, self.made)
+        if reason is None and self.state is not None:
+            reason = differ(self.state.arrays(self.state.save()), self.state.arrays(self.after), self.exact)
         if reason is not None:
             return reason
         for value, copy in zip(self.values, self.copies, strict=True):

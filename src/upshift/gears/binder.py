@@ -122,6 +122,8 @@ class _Equal:
 
 def _read(writer: Writer, path: Any) -> str:
     """An expression that follows a path from the function, or from a shared keyword."""
+    if path[0][0] in ("given", "state"):
+        return f"{writer.name(Roots)}(f, shared).read({writer.name(path)})"
     text = "f" if path[0][0] == "f" else f"shared[{path[0][1]!r}]"
     for way, key in path[1:]:
         if way in _WAYS:

@@ -18,11 +18,12 @@ from .binder import Binder
 
 PASSING = "try again in another process"
 """The remedy where a refusal says nothing of the function."""
-NUMBERS = (bool, int, float, complex, np.bool_, np.int64, np.float64, np.complex128)
+_DTYPES = "? b h i q B H I Q e f d F D".split()
+NUMBERS: tuple[type, ...] = (bool, int, float, complex, *(np.dtype(char).type for char in _DTYPES))
 """Classes on which machine code means what Python and NumPy mean."""
 _NUMBERS = frozenset(map(id, NUMBERS))
 _NAMES = ("bool", "int", "float", "complex")
-_WIDE = frozenset(map(np.dtype, (np.bool_, np.int64, np.float64, np.complex128)))
+_KNOWN = frozenset(map(np.dtype, _DTYPES))
 MOST_PARTS, DEEPEST = 16, 3
 """Items of a tuple, and tuples within tuples; more of them make code that takes long to compile."""
 
@@ -99,7 +100,7 @@ def argument_of(value: Any, depth: int = 0) -> Argument:
     if id(cls) in _NUMBERS or value is None:
         return cls
     if cls is np.ndarray:
-        if value.dtype not in _WIDE or not value.ndim:
+        if value.dtype not in _KNOWN or not value.dtype.isnative or not value.ndim:
             return Strange(f"ndarray of {value.dtype}" if value.ndim else "ndarray without axes")
         return ArrayOf(value.dtype, value.ndim, bool(value.flags.c_contiguous))
     if cls is tuple and len(value) <= MOST_PARTS and depth < DEEPEST:
@@ -149,10 +150,17 @@ def is_foreign(value: Any) -> bool:
     return type.__getattribute__(type(value), "__name__") in _FOREIGN and isinstance(argument_of(value), Foreign)
 
 
+def gives_tensors(result: Any) -> bool:
+    """Whether a result is a tensor of TensorFlow's, or a tuple or list of them."""
+    if type(result) in (tuple, list):
+        return bool(result) and all(map(gives_tensors, result))
+    return type.__getattribute__(type(result), "__name__") == "EagerTensor" and is_foreign(result)
+
+
 def gear_of(kind: Sequence[Argument]) -> str:
     """Which gear is for arguments of such kinds."""
     gears = (leaf.gear for leaf in leaves_of(kind) if isinstance(leaf, Foreign))
-    return next(gears, "numba")
+    return next(gears, "llvm")
 
 
 def parts_of(kind: Argument) -> tuple[Any, ...] | None:
@@ -260,10 +268,14 @@ class Call:
     """Positions of arrays that the function may write to."""
     allocates: bool
     """Whether it makes arrays or lists, which Numba does not free where it raises."""
-    gear: str = "numba"
+    gear: str = "llvm"
     exact: bool = True
     """Whether its results are the plain function's to the last bit."""
     is_formula: bool = False
     """Whether it computes with whole arrays, and does nothing else."""
+    state: Any = None
+    """What it changes besides its arguments, with `save()`, `restore(saved)` and `arrays(saved)`; None: nothing."""
+    refresh: Callable[[], None] | None = None
+    """What brings up to date what it knows of NumPy's settings, after a call was left; None: it knows none of them."""
     free: Callable[[], bool] | None = None
     """Whether a call may go to it now: not where something looks on that has to see the plain function's steps."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import itertools
 import os
@@ -28,14 +29,18 @@ def chunks_of(start: int, stop: int, size: int, share: int = 1) -> list[slice]:
 
 
 def side_by_side(work: Callable[[slice], object], chunks: list[slice], threads: int) -> None:
-    """`work` on every chunk, on this thread and others: NumPy frees the interpreter. The first error is raised."""
+    """`work` on every chunk, on this thread and others: NumPy frees the interpreter. The first error is raised.
+
+    The others run in copies of this thread's context: settings and NumPy's error state are those of the caller.
+    """
     waiting = iter(chunks)
 
     def some() -> None:
         for chunk in waiting:
             work(chunk)
 
-    helpers = [pool(threads - 1).submit(some) for _ in range(min(threads, len(chunks)) - 1)] if threads > 1 else []
+    more = min(threads, len(chunks)) - 1 if threads > 1 else 0
+    helpers = [pool(threads - 1).submit(contextvars.copy_context().run, some) for _ in range(more)]
     try:
         some()
     finally:

@@ -208,7 +208,8 @@ class Express:
         self.steps = sum(len(node.steps) for node in tree.nodes())
         self.own, self.exact = own, exact
         """Whether results are always made anew, and always exact."""
-        self.limits, self.lanes = (0, 0, 0), CHUNK
+        self.chunks = (0, 0, 0), CHUNK
+        """Limits, and how many lanes at a time they allow."""
         self.under: Any = "call"
         self.misses = self.seen = self.timed = 0
         self.rate = 0.0
@@ -252,9 +253,11 @@ class Express:
     def chunk(self) -> int:
         """How many lanes at a time."""
         limits = CHUNK, CHUNK_BYTES, settings().memory // settings().num_threads
-        if self.limits != limits:
-            self.limits, self.lanes = limits, self.tree.chunk(*limits)
-        return self.lanes
+        known, lanes = self.chunks
+        if known != limits:  # threads may have settings of their own
+            lanes = self.tree.chunk(*limits)
+            self.chunks = limits, lanes
+        return lanes
 
     def _at_once(self, f: Any, captured: tuple[Any, ...], columns: tuple[Column, ...]) -> Any:
         began = time.perf_counter() if self.shapes is not None else 0.0

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Callable, Sequence
+import linecache
+import sys
+import types
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..columns.inputs import Lanes
 from ..errors import GearRefused, Refusal
+from ..loading import loaded
 from ..trace import Tree
-from .calls import Argument, Call, Result, gear_of
-from .formula import formula_of
+from .calls import Argument, Call, Result
+from .llvm import flat
+from .llvm.whole import compile_call
 from .ran import NotCompiled, Prepared
 
-FRAMEWORKS = {"numba": "numba", "jax": "jax", "cuda": "numba"}
+FRAMEWORKS = {"jax": "jax", "cuda": "numba"}
 """What each gear stands on; cuda needs NVIDIA's driver besides, and says so."""
 INSTALL = {
-    "numba": "pip install numba", "jax": 'pip install "upshift[jax]"', "cuda": 'pip install "upshift[cuda]"',
+    "jax": 'pip install "upshift[jax]"', "cuda": 'pip install "upshift[cuda]"',
     "tensorflow": "pip install tensorflow",
 }  # fmt: skip
 
@@ -28,22 +33,35 @@ def is_installed(framework: str) -> bool:
 
 
 def prepare(
-    gear: str, f: Any, shared: dict[str, Any], lanes: Lanes, tree: Tree | None, exact: bool,
-    shapes: Callable[[], Sequence[Any]],
-) -> Prepared | Refusal:  # fmt: skip
-    """A function made ready in a compiled gear, or why not. `tree`: what was traced of it; `shapes`: of its results,
-    for which an element is run: not before the function is known to do nothing else."""
+    gear: str, f: Any, shared: dict[str, Any], lanes: Lanes, tree: Tree | None, exact: bool
+) -> Prepared | Refusal:
+    """A function made ready in a compiled gear, or why not. `tree`: what was traced of it."""
+    if gear == "simd":
+        try:
+            return _in_vectors(tree, exact)
+        except NotCompiled as reason:
+            return reason.refusal
     if not is_installed(FRAMEWORKS[gear]):
         return Refusal(gear, f"{FRAMEWORKS[gear]} is not installed", remedy=INSTALL[gear])
     traced = tree if tree is not None and tree.root is not None else None
-    try:
-        if gear == "jax":
-            return _in_jax(traced, exact)
-        if gear == "cuda":
+    with _without_lines():
+        try:
+            if gear == "jax":
+                return _in_jax(traced, exact)
             return _in_cuda(f, shared, lanes, traced, exact)
-        return _in_numba(f, shared, lanes, traced, exact, shapes)
-    except NotCompiled as reason:
-        return reason.refusal
+        except NotCompiled as reason:
+            return reason.refusal
+
+
+@contextlib.contextmanager
+def _without_lines() -> Iterator[None]:
+    """Numba quotes the user's lines in its errors, which are never shown: linecache is left as it was."""
+    known = set(linecache.cache)
+    try:
+        yield
+    finally:
+        for name in set(linecache.cache) - known:
+            linecache.cache.pop(name, None)
 
 
 def prepare_call(
@@ -51,60 +69,53 @@ def prepare_call(
 ) -> Call | Refusal:
     """A whole function made ready to be called with such arguments, or why not. `values`: those of one call, `wanted`:
     what one has given; `free`: other threads run meanwhile."""
+    if gear == "llvm":
+        try:
+            return compile_call(f, arguments, free)
+        except NotCompiled as reason:
+            return reason.refusal
     if not is_installed(gear):
         return Refusal(gear, f"{gear} is not installed", remedy=INSTALL[gear])
-    try:
-        if gear == "tensorflow":
-            return _graph_of(f, arguments)
-        if gear == "jax":
+    with _without_lines():
+        try:
+            if gear == "tensorflow":
+                return _graph_of(f, arguments)
             return _xla_of(f, arguments, values)
-        return _machine_code_of(f, arguments, wanted, free)
-    except NotCompiled as reason:
-        return reason.refusal
-
-
-def _machine_code_of(f: Any, arguments: Sequence[Argument], wanted: Result | None, free: bool) -> Call:
-    from .numba import call, fused
-
-    formula = formula_of(f, arguments) if wanted is not None else None
-    if formula is not None and wanted is not None:
-        return fused.compile_call(f, arguments, wanted, formula)
-    return call.compile_call(f, arguments, wanted, free)
+        except NotCompiled as reason:
+            return reason.refusal
 
 
 def _graph_of(f: Any, arguments: Sequence[Argument]) -> Call:
-    from ..tensorflow.whole import compile_call
+    from ..tensorflow.whole import compile_call  # TensorFlow itself is there: the arguments are its own
 
     return compile_call(f, arguments)
 
 
 def _xla_of(f: Any, arguments: Sequence[Argument], values: Sequence[Any]) -> Call:
-    from .jax import single, whole
+    loaded(_jax_calls)
+    from .jax import whole
 
-    return whole.compile_call(f, arguments) if gear_of(arguments) == "jax" else single.compile_call(f, values)
+    return whole.compile_call(f, arguments)
 
 
-def _in_numba(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool, shapes: Any) -> Prepared:
-    """The tree without branches, which runs on many lanes at once, or as a nest of loops; else the function itself."""
-    from .numba import branchless, function, nests
-
-    ways: tuple[Callable[[Tree, bool], Prepared], ...] = (branchless.prepare, nests.prepare)
-    for way in ways if tree is not None else ():
-        with contextlib.suppress(NotCompiled):
-            return way(tree, exact)  # type: ignore[arg-type]
-    return function.prepare(f, shared, lanes, shapes, exact)
+def _in_vectors(tree: Tree | None, exact: bool) -> Prepared:
+    if tree is None or tree.root is None:
+        raise NotCompiled("simd", "it could not be traced")
+    return flat.prepare(tree, exact)
 
 
 def _in_jax(tree: Tree | None, exact: bool) -> Prepared:
-    from .jax.gear import prepare
-
     if tree is None:
         raise NotCompiled("jax", "it could not be traced")
+    loaded(_jax_gear)
+    from .jax.gear import prepare
+
     return prepare(tree, exact)
 
 
 def _in_cuda(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool) -> Prepared:
     """The function itself, in a thread for every lane; else the tree without branches."""
+    loaded(_cuda_gear)
     from .cuda import branchless, function
 
     try:
@@ -119,6 +130,7 @@ def why_no_gpu() -> str:
     """Why the cuda gear cannot run here; empty where it can."""
     if not is_installed("numba"):
         return "numba is not installed: pip install numba"
+    loaded(_cuda_driver)
     from .cuda.driver import why_not
 
     return why_not()
@@ -153,6 +165,7 @@ def _owner(cls: type) -> str | None:
 
 def run_on_jax(f: Any, xs: Sequence[Any], shared: dict[str, Any], plain: Any, check: Any) -> Any:
     """JAX arrays in, JAX arrays out."""
+    loaded(_jax_columns)
     from .jax.columns import run_on_jax as run
 
     return run(f, xs, shared, plain, check)
@@ -160,9 +173,90 @@ def run_on_jax(f: Any, xs: Sequence[Any], shared: dict[str, Any], plain: Any, ch
 
 def run_on_device(f: Any, xs: Sequence[Any], shared: dict[str, Any], exact: bool, differ: Any) -> Any:
     """Arrays on a GPU in, arrays of the same kind out."""
+    loaded(_cuda_arrays)
     from .cuda.arrays import run_on_device as run
 
     try:
         return run(f, xs, shared, exact, differ)
     except NotCompiled as reason:
         raise GearRefused(reason.refusal) from None
+
+
+# ---- functions of TensorFlow's operations
+
+
+def of_tensors(f: Any, xs: Sequence[Any]) -> bool:
+    """Whether TensorFlow is loaded, and columns are its tensors or the function's code names it."""
+    if "tensorflow" not in sys.modules:
+        return False
+    if any(type(x).__module__.startswith("tensorflow.") for x in xs):
+        return True
+    code = getattr(f, "__code__", None)
+    if code is None:
+        return _names_tensorflow(f, 1)
+    known = _OF_TENSORS.get(id(code))
+    if known is None or known[0] is not code:
+        if len(_OF_TENSORS) > MOST_CODES:
+            _OF_TENSORS.clear()
+        known = _OF_TENSORS[id(code)] = code, _names_tensorflow(f, 3)
+    return known[1]
+
+
+_OF_TENSORS: dict[int, tuple[Any, bool]] = {}
+MOST_CODES = 4096
+
+
+def _names_tensorflow(f: Any, deepest: int) -> bool:
+    """Whether a function, or one that it names, names something of TensorFlow's."""
+    if isinstance(f, types.ModuleType):
+        return f.__name__.partition(".")[0] in ("tensorflow", "keras")
+    if (getattr(f, "__module__", None) or "").partition(".")[0] in ("tensorflow", "keras"):
+        return True
+    if type(f) is not types.FunctionType or not deepest:
+        return False
+    named = [f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__]
+    named += [cell.cell_contents for cell in f.__closure__ or () if cell != types.CellType()]
+    return any(
+        _names_tensorflow(one, deepest - 1) for one in named if callable(one) or isinstance(one, types.ModuleType)
+    )
+
+
+def run_on_tensors(f: Any, xs: Sequence[Any], shared: dict[str, Any], exact: bool) -> Any:
+    """The results of a function that gives tensors, stacked; MISS where it does not."""
+    from ..tensorflow.elements import run
+
+    return run(f, xs, shared, exact)
+
+
+def explain_on_tensors(f: Any, xs: Sequence[Any], shared: dict[str, Any]) -> Any:
+    """What is known of such a function; None where it does not give tensors."""
+    from ..tensorflow.elements import explain
+
+    return explain(f, xs, shared)
+
+
+# ---- what is loaded whole, or not at all
+
+
+def _jax_gear() -> None:
+    from .jax import gear  # noqa: F401
+
+
+def _jax_calls() -> None:
+    from .jax import whole  # noqa: F401
+
+
+def _jax_columns() -> None:
+    from .jax import columns  # noqa: F401
+
+
+def _cuda_gear() -> None:
+    from .cuda import branchless, function  # noqa: F401
+
+
+def _cuda_driver() -> None:
+    from .cuda import driver  # noqa: F401
+
+
+def _cuda_arrays() -> None:
+    from .cuda import arrays  # noqa: F401

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 import types
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -110,18 +109,22 @@ def _loop_over_arrays(
 
 _SLY = frozenset(("at", "setflags", "ctypes", "__array_interface__"))
 """Names by which an array can be written to although it is read-only."""
-_known_sly: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+_known_sly: dict[tuple[types.CodeType, ...], bool] = {}
+_MOST_SLY = 1024
 
 
 def writes_unseen(call: Any) -> bool:
     """Whether a function, or one that it calls, uses a name that writes through the read-only flag."""
-    try:
-        found = _known_sly.get(call)
-        if found is None:
-            found = _known_sly[call] = _uses_sly_names(call)
-        return found
-    except TypeError:  # what cannot be looked up, or has no weak reference
+    if type(call) is not types.FunctionType:
         return _uses_sly_names(call)
+    inside = [cell.cell_contents for cell in call.__closure__ or () if cell_is_filled(cell)]
+    key = (call.__code__, *[f.__code__ for f in inside if type(f) is types.FunctionType])
+    found = _known_sly.get(key)
+    if found is None:
+        if len(_known_sly) >= _MOST_SLY:
+            _known_sly.clear()
+        found = _known_sly[key] = _uses_sly_names(call)
+    return found
 
 
 def _uses_sly_names(call: Any) -> bool:

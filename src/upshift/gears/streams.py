@@ -20,7 +20,7 @@ from ..rules.seeds import root_of
 from ..rules.streams import Pcg64Streams, PythonStreams
 from ..trace.apart import Apart, streams_of
 from ..trace.draws import GENERATORS
-from ..trace.modules import acting, is_left_alone
+from ..trace.libraries import acting, is_left_alone
 from .draws import set_state, state_of
 from .loop import cell_is_filled
 

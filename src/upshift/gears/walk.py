@@ -16,7 +16,7 @@ from ..rules import Op
 from ..rules.arrays import NoRule
 from ..rules.blur import EXACT, Blurred, spread, too_close, too_inexact
 from ..rules.op import Span
-from ..trace import Const, Guard, Leaf, Node, Raises, Ref, grow, value_key
+from ..trace import Const, Guard, Leaf, Node, Raises, Ref, Waiting, grow, value_key
 from ..trace.turns import DrawOp, hanging_on_draws
 from .bands import Band, either, is_few, is_like, pick, plain, share
 from .express import made_as, span_of
@@ -37,11 +37,12 @@ class Chunk:
 
     def __init__(self, run: Pass, growing: bool) -> None:
         self.of, self.growing = run, growing
-        self.flagged = False
+        self.flagged = self.underflowed = False
 
     def flag(self, kind: str, flags: int) -> None:
-        """NumPy's word that a step divided by zero, overflowed or made a NaN."""
+        """NumPy's word that a step divided by zero, overflowed, underflowed or made a NaN."""
         self.flagged = True
+        self.underflowed = kind == "underflow"
 
     def run(self, where: Where) -> None:
         """All lanes at `where`, from the root to their ends."""
@@ -244,6 +245,8 @@ class Chunk:
                 if arg is out or not is_like(arg, out):
                     continue  # overwritten: what it was is gone, so more lanes are taken for odd
                 odd = odd & (np.isfinite(arg) | (np.isnan(out) & ~np.isnan(arg)))
+            if self.underflowed:
+                odd |= _too_small(out, args)
         else:
             odd = _odd_for_ints(args, len(out))
         odd = odd.reshape(len(odd), -1).any(axis=1) if odd.ndim > 1 else odd
@@ -366,13 +369,12 @@ class Chunk:
         if not self.growing:
             run.deferred.append(index_of(band.lanes))
             return []
-        waiting = count_of(band.lanes)
-        if guard is not None:
-            waiting += guard.waiting.get(answer, 0)
-            guard.waiting[answer] = waiting
+        waiting = run.tree.waiting if guard is None else guard.waiting.setdefault(answer, Waiting())
+        waiting.lanes += count_of(band.lanes)
+        worth = waiting.lanes * run.pace.per_element
         before = run.tree.sharpened
-        pays = run.pace.allowance > 0 and (guard is None or waiting * run.pace.per_element >= TRACE_SECONDS)
-        if not pays or not self._grow(band.lanes):
+        pays = guard is None or worth >= TRACE_SECONDS
+        if run.pace.allowance <= 0 or not pays or worth < 2 * waiting.broken_off or not self._grow(band.lanes, waiting):
             self._leave(band.lanes)
             return []
         child = run.tree.root if guard is None else guard.children.get(answer)
@@ -383,14 +385,17 @@ class Chunk:
             return [Band(child, band.lanes, band.values, band.spans, band.errors, band.owned)]
         return [self._start(index_of(band.lanes))]
 
-    def _grow(self, lanes: Where) -> bool:
+    def _grow(self, lanes: Where, waiting: Waiting) -> bool:
+        """Trace one of some lanes. What lanes like them have cost in all calls may pay for more than this call does."""
         run = self.of
         index = index_of(lanes)
+        worth = waiting.lanes * run.pace.per_element
         for i in {int(index[0]), int(index[len(index) // 2])}:
             began = time.perf_counter()
-            steps = max(200, int(run.pace.allowance / TRACE_STEP_SECONDS)) if run.pace.allowance < 1e6 else 100_000
+            allowed = max(run.pace.allowance, min(SHARE * worth, LONGEST_WAIT))
+            steps = max(200, int(allowed / TRACE_STEP_SECONDS)) if allowed < 1e6 else 100_000
             drawn = run.draw(self._before_draws).of_lane(i) if run.tree.draws else []
-            seconds = max(run.pace.allowance, LONGEST_TRACE)
+            seconds = max(allowed, LONGEST_TRACE)
             outcome = grow(run.tree, run.f, run.row(i), run.shared, steps, drawn, seconds)
             run.pace.spend(time.perf_counter() - began)
             if outcome.refusal is not None:
@@ -400,10 +405,15 @@ class Chunk:
                 run.captured = run.rebind()
                 return True
             if outcome.over_budget:
+                waiting.broken_off = worth
                 return False
         return False
 
 
+SHARE = 0.05
+"""How much of what waiting lanes have cost may be spent on a trace; it is begun again when that has doubled."""
+LONGEST_WAIT = 2.0
+"""Seconds that no trace is worth."""
 TRACE_SECONDS = 100e-6
 """What tracing one more path costs, about: groups of lanes that the loop runs faster than this are not traced."""
 TRACE_STEP_SECONDS = 5e-6
@@ -415,6 +425,15 @@ FEW_LANES = 256
 """Of so few lanes, many may have values of their own by chance."""
 ENTER_SECONDS = 10e-6
 """What it costs to go on with a group of lanes; of many values, those that few lanes have are the plain function's."""
+
+
+def _too_small(out: Column, args: list[Any]) -> Column:
+    """Where a number may have become too small for its dtype: it is, and none of the arguments was zero."""
+    small: Column = np.abs(out) < np.finfo(out.dtype).tiny
+    for arg in args:
+        if arg is not out and is_like(arg, out):
+            small = small & (arg != 0)
+    return small
 
 
 def _odd_for_ints(args: list[Any], n: int) -> Column:

@@ -15,7 +15,7 @@ from ..gears.program import Care
 from ..trace import Tree, bind
 from ..verify import check, sample
 from .batched import Batched
-from .memory import Known
+from .traces import Traces
 
 log = logging.getLogger("upshift")
 
@@ -30,8 +30,18 @@ MOST_SUSPECTS = 64
 MANY_VALUES = "it takes a path for every value, of which there are many"
 
 
-def batch(job: Job, known: Known, pace: Pace, again: bool = False) -> Batched | Refusal:
+def batch(job: Job, known: Traces, pace: Pace, again: bool = False) -> Batched | Refusal:
     """All groups of a job in the numpy gear; a refusal where none can be."""
+    try:
+        return _batch(job, known, pace, again)
+    except Exception:
+        raise
+    except BaseException:  # Ctrl-C may come between any two lines, and leave a tree with half a path
+        known.trees.clear()
+        raise
+
+
+def _batch(job: Job, known: Traces, pace: Pace, again: bool) -> Batched | Refusal:
     made = Batched(again=again)
     refusals = []
     kinds = len(job.groups())
@@ -52,7 +62,7 @@ def batch(job: Job, known: Known, pace: Pace, again: bool = False) -> Batched | 
     return refusals[0] if refusals and not made.pieces else made
 
 
-def _batch_group(job: Job, group: Group, known: Known, pace: Pace, made: Batched) -> Refusal | None:
+def _batch_group(job: Job, group: Group, known: Traces, pace: Pace, made: Batched) -> Refusal | None:
     """One homogeneous group: run, check, and only then keep the results."""
     lanes = group.lanes
     assert lanes is not None

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..columns.kinds import Kind
+from ..columns.outputs import ClassesLost
+from ..config import settings
 from ..errors import Refusal
 from ..gears.draws import set_state, state_of
 from ..gears.job import Job
@@ -16,15 +18,12 @@ from ..gears.loop import run_loop
 from ..gears.numpy import Pace
 from ..gears.streams import generators_in
 from ..trace import Guard, Raises, Tree
-from .batch import batch
+from .arms import Llvm
+from .batch import FORCED, batch
 from .batched import Batched
-from .choice import machine_is_best
-from .machine import run_machine
-from .memory import Known
-from .shift import batch_pays
-
-_PATIENCE = 0.5
-"""Seconds that an explanation may spend on tracing."""
+from .functions import Function
+from .ledger import Ledger
+from .whole import conclude, plain_rows, stacked
 
 
 @dataclass(slots=True)
@@ -65,82 +64,120 @@ def _time(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
-def explain(job: Job, known: Known) -> Explanation:
+SWITCHED_OFF = "Upshift is switched off (UPSHIFT_DISABLE=1, or up.config(disable=True)): the loop runs everything"
+
+
+def explain(job: Job, function: Function) -> Explanation:
     """Trace the function as far as patience goes, measure, and tell. Random generators are put back where they were."""
     generators = generators_in(job.f, job.shared)
     before = [state_of(generator) for generator in generators]
     try:
-        return _explain(job, known)
+        return _explain(job, function)
     finally:
         for generator, state in zip(generators, before, strict=True):
             set_state(generator, state)
 
 
-def _explain(job: Job, known: Known) -> Explanation:
+def _explain(job: Job, function: Function) -> Explanation:
     name = getattr(job.f, "__qualname__", None) or type(job.f).__name__
     made = Explanation(name.replace("<locals>.", ""), job.n, _elements(job), "loop")
     if job.n == 0:
         made.notes.append("an empty batch: the function is not called")
         return made
-    allowance = Pace(known.costs.loop_rate or 1e9, _PATIENCE)
-    batched = batch(job, known, allowance)
-    if isinstance(batched, Refusal):
-        made.refusals["numpy"] = batched
-        if known.costs.loop_rate:
-            made.seconds["loop"] = known.costs.loop_rate * job.n
-    else:
-        _measure(job, known, made)
-        _describe(job, known, batched, made)
-        made.gear = "numpy" if batch_pays(job, known) else "loop"
-    _measure_machine(job, known, made)
+    if settings().disable:
+        made.notes.append(SWITCHED_OFF)
+        return made
+    ledger = function.ledger
+    for arm in ledger.arms[1:]:
+        _begin(arm, job, function)
+    if any(arm.open for arm in ledger.arms[1:]):  # it does nothing but compute: it may be run to be timed
+        _measure_loop(job, ledger)
+    for arm in ledger.arms[1:]:
+        found = _measure(arm, job, function)
+        if isinstance(found, Refusal):
+            made.refusals[arm.name] = found
+        elif found is not None and arm.name == "numpy":
+            _describe(function, found, made)
+        elif isinstance(arm, Llvm) and arm.last is not None and arm.status is not None:
+            _describe_left(arm, made)
+    made.gear = ledger.cheapest(job.n).name
+    made.seconds = {arm.name: arm.seconds(job.n) for arm in ledger.arms if arm.ready and arm.open and arm.line.seen}
     return made
 
 
-def _measure_machine(job: Job, known: Known, made: Explanation) -> None:
-    """Machine code, where it is there or the loop takes so long that it might be."""
-    refusal = known.machines.why_not(job)
-    ready = known.machines.is_ready(job)
-    if refusal is None and not ready and known.costs.loop_rate * job.n < WORTH_COMPILING:
+def _begin(arm: Any, job: Job, function: Function) -> None:
+    """The first step of a gear: a trace or a check, which tells whether it can run the function."""
+    if not arm.open or arm.ready:
         return
-    for _ in range(2):
-        began = time.perf_counter()
-        ran = run_machine(job, known.machines, known.tree_of)
-        if isinstance(ran, Refusal):
-            made.refusals["numba"] = ran
-            return
-    known.costs.machine.add(job.n, time.perf_counter() - began)
-    made.seconds["numba"] = known.costs.machine.predict(job.n, known.costs.loop_rate) or 0.0
-    if machine_is_best(job.n, known):
-        made.gear = "numba"
-    on_gpu = known.costs.gpu.predict(job.n, known.costs.loop_rate)
-    if on_gpu is not None:
-        made.seconds["cuda"] = on_gpu
-        made.gear = min(made.seconds, key=lambda gear: made.seconds[gear])
+    if arm.name == "numpy":
+        made = batch(job, function.traces, Pace(FORCED, PATIENCE))
+        arm.ready, arm.refusal = not isinstance(made, Refusal), made if isinstance(made, Refusal) else None
+    elif isinstance(arm, Llvm) and not arm.sure:
+        arm.build(job)
 
 
-WORTH_COMPILING = 10e-3
-"""Seconds of the loop from which on an explanation compiles the function, to tell what that would give."""
-
-
-def _measure(job: Job, known: Known, made: Explanation) -> None:
-    """Both gears on these elements: the loop on a few, the batch whole."""
+def _measure_loop(job: Job, ledger: Ledger) -> None:
+    """The loop on a few elements, often: the first run of anything is slow."""
     few = job.part(0, min(job.n, 200))
-    for policy in ("raise", "raise", "raise", "return"):  # often: the first run of anything is slow
+    for policy in ("raise", "raise", "raise", "return"):
         began = time.perf_counter()
         try:
-            run_loop(few.call, few.columns, policy)
+            stacked(run_loop(few.call, few.columns, policy), policy)
         except Exception:
             continue  # the other runs keep errors in place
-        known.costs.add_loop(few.n, time.perf_counter() - began)
-    began = time.perf_counter()
-    batch(job, known, Pace(known.costs.loop_rate, 0.0))
-    known.costs.batched.add(job.n, time.perf_counter() - began)
-    made.seconds["loop"] = known.costs.loop_rate * job.n
-    made.seconds["numpy"] = known.costs.batched_seconds(job.n) or 0.0
+        ledger.ran(ledger.arms[0], few.n, time.perf_counter() - began)
 
 
-def _describe(job: Job, known: Known, batched: Batched, made: Explanation) -> None:
-    trees = [variants[0] for variants in known.trees.values() if variants]
+def _measure(arm: Any, job: Job, function: Function) -> Batched | Refusal | None:
+    """A gear on all of these elements, where it is ready or can be made so in reasonable time."""
+    if arm.refusal is not None:
+        return arm.refusal  # type: ignore[no-any-return]
+    if not arm.ready and arm.price > PATIENCE and function.ledger.arms[0].seconds(job.n) < WORTH_COMPILING:
+        return None
+    if isinstance(arm, Llvm):
+        arm.waited_for = True
+        while arm.open and not arm.ready and not arm.busy:
+            arm.build(job)
+        arm.waited_for = False
+    found: Batched | Refusal | None = arm.run(job)
+    for _ in range(2):
+        if isinstance(found, Refusal):
+            return found
+        began = time.perf_counter()
+        found = arm.run(job)
+        if not isinstance(found, Refusal):
+            _join(job, found)
+        arm.ready = True
+        function.ledger.ran(arm, job.n, time.perf_counter() - began)
+    return found
+
+
+def _join(job: Job, made: Batched) -> None:
+    """What a call does besides: elements that are left go to the plain function, and all results together."""
+    try:
+        conclude(job.n, [plain_rows(job, made, "return")], made.pieces)
+    except ClassesLost:
+        pass
+
+
+PATIENCE = 0.5
+"""Seconds that an explanation may spend on making a gear ready that the elements at hand do not pay for."""
+WORTH_COMPILING = 10e-3
+"""Seconds of the loop from which on an explanation does that all the same."""
+
+
+def _describe_left(arm: Llvm, made: Explanation) -> None:
+    """Why machine code has left lanes to the plain function, with the lines."""
+    assert arm.last is not None
+    made.left = int((arm.status != 0).sum())
+    for reason, count in arm.last.reasons(arm.status)[:5]:
+        made.notes.append(
+            f"{count:,} elements ({count / len(arm.status):.2%}) are left to the plain function: {reason}"
+        )
+
+
+def _describe(function: Function, batched: Batched, made: Explanation) -> None:
+    trees = [variants[0] for variants in function.traces.trees.values() if variants]
     made.paths = sum(tree.paths for tree in trees)
     made.steps = sum(len(node.steps) for tree in trees for node in tree.nodes())
     made.longest = max((_longest(tree) for tree in trees), default=0)

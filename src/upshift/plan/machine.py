@@ -26,6 +26,7 @@ from ..trace import Tree
 from ..verify import check_columns, sample
 from .batched import Batched
 from .calibration import has_compiled
+from .refusals import note_refusal, refused_before
 
 log = logging.getLogger("upshift")
 Row = Callable[[int], tuple[Any, ...]]
@@ -57,6 +58,8 @@ class Machines:
     refused: dict[Any, Refusal] = field(default_factory=dict)
     noted: Refusal | None = None
     """What another process has found."""
+    forced: bool = False
+    """Whether the user named the gear: then it is tried, whatever was noted."""
     seconds: float = 0.0
     """What compilations have cost so far, with the checks of what they made."""
 
@@ -160,24 +163,18 @@ def _prepared(
     job: Job, lanes: Lanes, machines: Machines, row: Row, n: int, tree: Tree | None
 ) -> tuple[Machine | Refusal, Ran | None]:
     """New machine code, of the tree or of the function itself, and what it made."""
+    known = None if machines.forced else refused_before(machines.gear, job, lanes)
+    if known is not None:
+        return known, None
     began = time.perf_counter()
-    prepared = prepare(machines.gear, job.f, job.shared, lanes, tree, job.exact, lambda: _shapes(job, row, n))
+    prepared = prepare(machines.gear, job.f, job.shared, lanes, tree, job.exact)
     if isinstance(prepared, Refusal):
+        note_refusal(prepared, job, lanes, time.perf_counter() - began)
         return prepared, None
     if machines.gear == "numba":
         has_compiled(time.perf_counter() - began, type(prepared).__name__)
     ran = prepared.over(job.f, job.shared, lanes.columns, n, settings().num_threads)
     return (Machine(prepared), ran) if ran is not None else (Refusal(machines.gear, CHANGES), None)
-
-
-def _shapes(job: Job, row: Row, n: int) -> list[Any]:
-    """The shapes of the arrays among a result, from the first element that has one."""
-    for i in range(min(n, 8)):
-        try:
-            return [getattr(leaf, "shape", None) for leaf in flatten(job.call(*row(i)))[1]]
-        except Exception:  # the element is the plain function's, which raises it again
-            continue
-    return []
 
 
 def _trust(machines: Machines, machine: Machine, ran: Ran, job: Job, row: Row, lanes: Lanes) -> Refusal | None:

@@ -8,11 +8,20 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import FunctionPass
+from numba.core.registry import cpu_target
 
 from ..calls import Held
 from ..ran import NotCompiled
 from .unit import Unit
+
+
+def refresh() -> None:
+    """Numba's tables of functions and types, as it fills them for its first compilation."""
+    with global_compiler_lock:
+        cpu_target.typing_context.refresh()
+        cpu_target.target_context.refresh()
 
 
 class OwnPass(FunctionPass):  # type: ignore[misc]

@@ -1,0 +1,148 @@
+"""One call of a map: its elements, block by block, each by the arm that the ledger says."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ..columns.outputs import ClassesLost, Placed
+from ..errors import GearRefused, Refusal
+from ..gears.job import Job
+from ..gears.loop import OnError, run_loop
+from .arms import Way
+from .batched import Batched
+from .functions import Function
+from .ledger import Arm
+from .whole import Looped, conclude, moved, plain_rows, stacked
+
+FIRST = 8
+"""Elements of a function's first block, after the very first one, which is slower than all others."""
+LEAST = 50e-6
+"""Seconds of the loop before which nobody knows how fast it is."""
+
+
+class Call:
+    """A job on its way through blocks."""
+
+    def __init__(self, job: Job, function: Function, on_error: OnError) -> None:
+        self.job, self.function, self.on_error = job, function, on_error
+        self.ledger = function.ledger
+        self.loop: Any = self.ledger.arms[0]
+        self.done = 0
+        self.looped: list[Looped] = []
+        self.pieces: list[Placed] = []
+        self.single: tuple[Way, float] | None = None
+        """The one arm that ran all elements, and when it began."""
+
+    def run(self) -> Any:
+        while self.done < self.job.n:
+            left = self.job.n - self.done
+            if not self.loop.line.seen or self.loop.runs == 0:
+                self._first_blocks()
+                continue
+            arm = self.ledger.to_build(left)
+            if arm is not None:
+                self._build(arm)
+                continue
+            arm = self.ledger.best(left)
+            self._by(arm, self._count(arm, left))
+        result = self._result()
+        if self.single is not None:
+            arm, began = self.single
+            self.ledger.ran(arm, self.job.n, time.perf_counter() - began)
+        return result
+
+    def _first_blocks(self) -> None:
+        """A function of which nothing is known: the loop, until that tells how fast it is."""
+        if not self.done:
+            self._loop(1)
+        spent, count, taken = 0.0, FIRST, 0
+        while self.done < self.job.n and spent < LEAST:
+            began = time.perf_counter()
+            before = self.done
+            self._loop(count)
+            spent += time.perf_counter() - began
+            taken += self.done - before
+            count = min(count * 8, 4096)
+        if taken:
+            self.ledger.ran(self.loop, taken, spent)
+            for arm in self.ledger.arms[1:]:
+                arm.expect(spent / taken)  # type: ignore[attr-defined]
+        else:
+            self.ledger.ran(self.loop, 1, LEAST)  # one element in all says next to nothing
+
+    def _count(self, arm: Arm, left: int) -> int:
+        """How many elements an arm runs before the next look at the ledger."""
+        if arm is not self.loop:
+            return left
+        per_element = arm.seconds(left) / left
+        budget = self.ledger.budget(left)
+        count = int(max(budget, 4 * LEAST) / max(per_element, 1e-9)) + 1
+        return left if 1.5 * count >= left else count
+
+    def _build(self, arm: Any) -> None:
+        began, was_sure = time.perf_counter(), arm.sure
+        arm.build(self.job.part(self.done))
+        self.ledger.built(arm, time.perf_counter() - began, was_sure)
+
+    def _by(self, arm: Any, count: int) -> None:
+        whole = count == self.job.n
+        began = time.perf_counter()
+        if arm is self.loop:
+            self._loop(count)
+        else:
+            part = self.job if whole else self.job.part(self.done, self.done + count)
+            made = arm.run(part)
+            if isinstance(made, Refusal):
+                return
+            self._keep(part, made)
+        if whole:
+            self.single = arm, began
+        else:
+            self.ledger.ran(arm, count, time.perf_counter() - began)
+
+    def _loop(self, count: int) -> None:
+        part = self.job.part(self.done, self.done + count)
+        results = run_loop(part.call, part.columns, self.on_error, self.job.offset + self.done)
+        self.looped.append((slice(self.done, self.done + part.n), results))
+        self.done += part.n
+
+    def _keep(self, part: Job, made: Batched) -> None:
+        lanes, plain = plain_rows(part, made, self.on_error)
+        self.looped.append((moved(lanes, self.done, part.n), plain))
+        self.pieces += [(moved(at, self.done, part.n), piece) for at, piece in made.pieces]
+        self.done += part.n
+
+    def _result(self) -> Any:
+        if not self.pieces:
+            results = [result for _, some in self.looped for result in some]
+            return stacked(results, self.on_error)
+        try:
+            return conclude(self.job.n, self.looped, self.pieces, self.on_error == "skip")
+        except ClassesLost:  # a gear that does not know which results were ints: once more, by the loop
+            return stacked(run_loop(self.job.call, self.job.columns, self.on_error), self.on_error)
+
+
+def run(job: Job, function: Function, on_error: OnError, begun: list[Any] | None = None) -> Any:
+    """A job in the ways that its ledger finds. `begun`: results of its first elements, which the loop has run."""
+    call = Call(job, function, on_error)
+    if begun:
+        call.looped.append((slice(0, len(begun)), begun))
+        call.done = len(begun)
+    return call.run()
+
+
+FORCED = 1e9
+
+
+def run_in(gear: str, job: Job, function: Function, on_error: OnError) -> Any:
+    """The job in a gear that the user named."""
+    if gear == "loop":
+        return stacked(run_loop(job.call, job.columns, on_error), on_error)
+    made = function.force(gear, job)
+    if isinstance(made, Refusal):
+        raise GearRefused(made)
+    try:
+        return conclude(job.n, [plain_rows(job, made, on_error)], made.pieces, on_error == "skip")
+    except ClassesLost:
+        raise GearRefused(Refusal(gear, "its results are of classes that cannot be stored alike")) from None

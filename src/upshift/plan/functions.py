@@ -1,0 +1,148 @@
+"""All functions that were mapped lately: for each, on each kind of elements, its ledger and what was traced of it."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..columns.inputs import Elements
+from ..columns.unboxed import Unboxed
+from ..errors import Refusal
+from ..gears.job import Job
+from ..gears.numpy import Pace
+from ..trace.apart import Apart
+from .arms import FEW, Cuda, Items, Llvm, Simd, Way, arms_of
+from .batch import FORCED, batch
+from .batched import Batched
+from .ledger import Ledger
+from .machine import Machines, run_machine
+from .traces import Traces
+
+MOST_FUNCTIONS = 1024
+MOST_STEPS = 500_000
+"""Of all trees together, about: each takes about a kilobyte. Functions that came first are forgotten for it."""
+SWEPT = 16
+"""New functions after which the steps are counted."""
+FORCED_SECONDS = 2.0
+"""How long a gear that was asked for by name may trace; what is not traced then is left to the plain function."""
+
+
+class Function:
+    """One function on one kind of elements."""
+
+    def __init__(self, anchors: tuple[Any, ...], f: Any, columns: Sequence[Elements], exact: bool) -> None:
+        self.anchors = anchors
+        self.traces = Traces()
+        self.ledger = Ledger(arms_of(f, columns, self.traces, lambda: self.ledger, exact))
+        self.forced: dict[str, Machines] = {}
+
+    def arm(self, name: str) -> Way | None:
+        found = [arm for arm in self.ledger.arms if arm.name == name]
+        return found[0] if found else None  # type: ignore[return-value]
+
+    def force(self, gear: str, job: Job) -> Batched | Refusal:
+        """A job in a gear that the user named, whatever it costs."""
+        if gear == "numpy":
+            return batch(job, self.traces, Pace(FORCED, FORCED_SECONDS))
+        if gear == "llvm":
+            arm = self.arm("llvm")
+            if arm is None:
+                arm = Llvm(job.f, lambda: self.ledger, Items())
+            made = arm.run(job)
+            arm.ready = not isinstance(made, Refusal)
+            return made
+        machines = self.forced.setdefault(gear, Machines(gear))
+        own = self.arm(gear)
+        if isinstance(own, Cuda | Simd):
+            machines = own.machines
+        if not machines.forced:
+            machines.forced = True
+            machines.refused.clear()  # which may have been a note
+        if gear in ("jax", "simd") and not machines.is_ready(job):  # it runs what was traced
+            traced = batch(job, self.traces, Pace(FORCED, FORCED_SECONDS))
+            if isinstance(traced, Refusal):
+                return Refusal(gear, traced.reason, traced.where, traced.remedy)
+        if self.traces.traced() is None and any(isinstance(column[0], np.ndarray) for column in job.columns):
+            batch(job.part(0, FEW), self.traces, Pace(FORCED, 0.1))
+        return run_machine(job, machines, self.traces.tree_of)
+
+
+class Functions:
+    """By keys that hold ids; what is remembered keeps their objects alive."""
+
+    def __init__(self) -> None:
+        self.known: OrderedDict[Any, Function] = OrderedDict()
+        self.came = 0
+        self.lock = threading.Lock()
+
+    def of(self, f: Any, columns: Sequence[Elements], shared: dict[str, Any], exact: bool) -> Function:
+        key, anchors = key_of(f, columns, shared, exact)
+        with self.lock:
+            found = self.known.get(key)
+            if found is None:
+                self._make_room()
+                found = self.known[key] = Function(anchors, f, columns, exact)
+            return found
+
+    def _make_room(self) -> None:
+        self.came += 1
+        while len(self.known) >= MOST_FUNCTIONS:
+            self.known.popitem(last=False)
+        if self.came % SWEPT == 0:
+            total = sum(function.traces.steps for function in self.known.values())
+            while total > MOST_STEPS and len(self.known) > 1:
+                total -= self.known.popitem(last=False)[1].traces.steps
+
+    def clear(self) -> None:
+        with self.lock:
+            self.known.clear()
+
+
+FUNCTIONS = Functions()
+
+
+def key_of(f: Any, columns: Sequence[Elements], shared: dict[str, Any], exact: bool) -> tuple[Any, tuple[Any, ...]]:
+    """What decides the costs of a map: the function's code, and the kinds, shapes and lengths of its elements."""
+    anchor, rest = _anchor(f)
+    kinds = tuple(map(kind_of_column, columns))
+    words = tuple((name, type(value)) for name, value in shared.items())
+    return (id(anchor), rest, kinds, words, exact), (anchor, f)
+
+
+def _anchor(f: Any) -> tuple[Any, Any]:
+    """The object that a function is known by: its code, which many closures share."""
+    if type(f) is types.FunctionType:
+        return f.__code__, None
+    if type(f) is types.MethodType:
+        return getattr(f.__func__, "__code__", f.__func__), id(type(f.__self__))
+    if type(f) is functools.partial:
+        inner, rest = _anchor(f.func)
+        return inner, ("partial", rest, len(f.args), tuple(f.keywords))
+    if isinstance(f, Apart):
+        inner, rest = _anchor(f.f)
+        return inner, ("apart", rest)
+    return f, type(f)
+
+
+def kind_of_column(column: Any) -> Any:
+    """What is known of a column's elements at a glance: dtype and shape, or the class of the first one."""
+    if isinstance(column, np.ndarray):
+        return column.dtype if column.ndim == 1 else (column.dtype, column.shape[1:])
+    if isinstance(column, Unboxed):
+        return Unboxed, column.array.dtype
+    return type(column), kind_of_element(column[0]) if len(column) else None
+
+
+def kind_of_element(first: Any) -> Any:
+    cls = type(first)
+    if cls is np.ndarray:
+        return first.dtype, first.shape
+    if cls is list or cls is tuple:
+        return cls, len(first).bit_length(), type(first[0]) if first else None
+    return cls
