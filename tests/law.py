@@ -59,7 +59,7 @@ def check(
                     check_call(story, found, rule, shared)
                 assert not said, story.tell(f"only the sample check saved it: {said[0]}")
             except up.GearRefused as error:
-                if gear not in ("numpy", "numba", "llvm") or (must_batch and gear == "numpy") or said:
+                if gear not in ("numpy", "llvm", "simd") or (must_batch and gear == "numpy") or said:
                     raise AssertionError(story.tell(f"refused: {error}")) from error
                 refusal = str(error)
                 assert refusal, story.tell("refused without a reason")

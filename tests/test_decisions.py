@@ -91,7 +91,7 @@ EDGES = {
 @pytest.mark.parametrize("listed", [False, True], ids=["array", "list"])
 def test_decisions_are_the_loops(f, listed: bool) -> None:
     columns = [column.tolist() if listed else column for column in EDGES[f]]
-    check(f, *columns, gears=("numpy", "numba"))
+    check(f, *columns, gears=("numpy", "llvm", "simd"))
 
 
 @pytest.mark.parametrize("f", EDGES, ids=lambda f: f.__name__)

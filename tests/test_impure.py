@@ -417,6 +417,6 @@ def test_each_element_once_where_machine_code_is_asked_for(case):
         log = []
         f = case(log)
         try:
-            up.map(f, xs if as_array else xs.tolist(), gear="numba")
+            up.map(f, xs if as_array else xs.tolist(), gear="llvm")
         except up.GearRefused:
             assert log == []

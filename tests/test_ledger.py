@@ -95,7 +95,9 @@ class Life:
         for module in (call, entries, arms):
             monkeypatch.setattr(module, "time", clock)
         monkeypatch.setattr(
-            functions, "arms_of", lambda f, columns, traces, ledger: [Loop(), *(Made(t, clock) for t in self.truths)]
+            functions,
+            "arms_of",
+            lambda f, columns, traces, ledger, exact: [Loop(), *(Made(t, clock) for t in self.truths)],
         )
         forget()
         cost = self

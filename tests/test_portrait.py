@@ -17,7 +17,7 @@ from functions import visible
 from functions.tables import TABLES
 from portrait import changes_by
 
-OPTIONS = ({"gear": "numpy"}, {"gear": "numba"}, {}, {}, {"on_error": "return"})
+OPTIONS = ({"gear": "numpy"}, {"gear": "llvm"}, {}, {}, {"on_error": "return"})
 
 def run(f, columns):
     for options in OPTIONS:
@@ -51,7 +51,7 @@ def plainly(rows):
             except Exception:
                 pass
 
-up.map(lambda x: x + 1, np.arange(9.0), gear="numba")  # loads Numba, which has much to say to the process
+up.map(lambda x: x + 1, np.arange(9.0), gear="llvm")  # loads LLVM
 plainly(visible.ROWS)  # what the functions themselves leave behind, such as Python's notes of warnings
 plainly((row.f, data.columns) for table in TABLES for row in table.rows for data in row.data)
 modules = [module for name, module in sorted(sys.modules.items()) if name.startswith("functions.")]

@@ -167,7 +167,7 @@ def test_partials_run_in_every_gear():
 
     xs = np.linspace(-1, 1, 50)
     expected = stack([line(W[0], x, 2.0) for x in xs])
-    for gear in ("loop", "numpy", "numba"):
+    for gear in ("loop", "numpy", "llvm"):
         assert compare(expected, up.vmap(line, in_axes=(None, 0, None), gear=gear)(W[0], xs, 2.0)) is None
     point = lambda p, k: p.left * p.right - k
     pairs = Pair(xs, xs[::-1])

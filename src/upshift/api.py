@@ -227,15 +227,13 @@ def source(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) 
     job, function = _remembered(f, xs, shared, exact)
     if job.n == 0:
         raise UpshiftError("an empty batch has no source: pass some elements")
-    made = batch(job, function.traces, Pace(1e9, 1e9))
+    made = batch(job, function.traces, Pace(1e9, 1e9), trial=True)
     if isinstance(made, Refusal):
         raise GearRefused(made)
     lanes = job.groups()[0].lanes
     if len(job.groups()) > 1 or lanes is None:
         raise GearRefused(Refusal("numpy", "elements are of several kinds; there is one source for each"))
     tree, _ = function.traces.tree(lanes, f, shared)
-    if tree.draws:
-        raise GearRefused(Refusal("numpy", "it draws random numbers, which a source could not draw as the loop does"))
     try:
         return source_of(tree, f, tuple(shared), exact)
     except NoSource as reason:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from .doctor import command as doctor
 from .report import bench, demo, info, rules
 
 
@@ -15,9 +16,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     commands.add_parser("demo", help="map six real functions in every gear and print the table")
     commands.add_parser("bench", add_help=False, help="how fast every way to map is here, side by side with its peers")
+    commands.add_parser("doctor", add_help=False, help="find slow maps in scripts and notebooks, measure and fix them")
     commands.add_parser("rules", help="how every NumPy function is run for all elements, as a page")
     commands.add_parser("info", help="this machine, versions, and which gears can run")
     words = sys.argv[1:] if argv is None else list(argv)
+    if words[:1] == ["doctor"]:
+        return doctor.main(words[1:])  # with the words in their order: some are a script's
     known, rest = parser.parse_known_args(words)
     command = known.command
     if rest and command != "bench":

@@ -6,11 +6,14 @@ as source, so that every function has code of its own by which it is remembered,
 
 from __future__ import annotations
 
+import ast
 import inspect
+import types
 from collections.abc import Callable
 from typing import Any
 
 from .columns.forms import assemble
+from .compiler.source import adopt_source
 
 _LITERAL_KEYS = (str, int)
 
@@ -79,9 +82,22 @@ class Partials:
             "    return make",
         ]
         space: dict[str, Any] = {"assemble": assemble, "__name__": getattr(self.f, "__module__", None) or __name__}
-        exec(compile("\n".join(lines), "<upshift partial>", "exec"), space)
+        tree = ast.parse("\n".join(lines), "<upshift partial>")
+        exec(compile(tree, "<upshift partial>", "exec"), space)
+        _keep_source(tree, space["bind"].__code__)
         made: Callable[..., Any] = space["bind"](self.f, _return_annotation(self.f))
         return made
+
+
+def _keep_source(tree: ast.Module, code: types.CodeType) -> None:
+    """Show the compiler the source of the inner function, which stands in no file."""
+    node: Any = tree.body[0]
+    for _ in range(2):
+        node = node.body[0]
+        code = next(
+            inner for inner in code.co_consts if isinstance(inner, types.CodeType) and inner.co_name == node.name
+        )
+    adopt_source(code, node)
 
 
 def _return_annotation(f: Callable[..., Any]) -> dict[str, Any]:

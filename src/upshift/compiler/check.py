@@ -502,7 +502,7 @@ class Spec:
         if len(known) >= MOST_VERSIONS_OF_BLOCK or len(self.all) >= MOST_VERSIONS:
             line = block.ops[0].line if block.ops else frame.code.first_line
             raise Refused("its variables are of too many kinds", line, "", frame.code.filename)
-        version = Version(len(self.all), frame, block, at, kinds)
+        version = Version(len(self.all), frame, block, at, _in_order(kinds))
         known.append(version)
         self.all.append(version)
         return version
@@ -526,7 +526,7 @@ class Spec:
                 for name, kind in kinds.items():
                     self.unit.changed |= unify(bridge.kinds[name], kind)
                 return bridge
-        bridge = Version(len(self.all), frame, block, at, kinds)
+        bridge = Version(len(self.all), frame, block, at, _in_order(kinds))
         bridge.to = wide
         bridges.append(bridge)
         self.all.append(bridge)
@@ -535,6 +535,11 @@ class Spec:
 
 def _wrapping(kind: Kind, into: Kind) -> Emit:
     return lambda w, *value: w.wrap(kind, value[0] if value else "", into)
+
+
+def _in_order(kinds: dict[str, Kind]) -> dict[str, Kind]:
+    """The same in every process, so that object code is found again on disk: sets of names are in another order."""
+    return dict(sorted(kinds.items()))
 
 
 def _are_alike(a: dict[str, Kind], b: dict[str, Kind]) -> bool:

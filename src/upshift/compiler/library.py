@@ -139,13 +139,16 @@ def _callable(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     )
 
 
-@special(print, input, open, exec, eval, globals, setattr, delattr, vars, id)
-def _never(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-    raise Refused("does more than compute its result: it prints, reads, or looks into the interpreter")
+def _does_more(f: Any) -> Callable[..., bool]:
+    def refuse(*_: Any) -> bool:
+        raise Refused(f"calls {f.__name__}, which does more than compute", remedy="compute first, then do that")
+
+    return refuse
 
 
-for _f in (print, input, open, exec, eval, setattr):
-    STARRED[_f] = lambda walk, op, args, rest, words: _never(walk, op, args, words)
+for _f in (print, input, open, exec, eval, globals, setattr, delattr, vars, id):
+    special(_f)(_does_more(_f))
+    STARRED[_f] = _does_more(_f)
 
 
 # ---- lengths, ranges, iteration

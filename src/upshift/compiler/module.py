@@ -6,6 +6,8 @@ import ctypes
 import itertools
 from typing import Any
 
+from . import code_cache
+
 _STATE: dict[Any, Any] = {}
 _NUMBERS = itertools.count()
 
@@ -28,6 +30,8 @@ def machine(level: int = 2) -> Any:
         found = _STATE[level] = llvm.Target.from_default_triple().create_target_machine(
             opt=level, jit=True, cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten()
         )
+        processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+        _STATE["maker"] = f"{llvm.llvm_version_info} {processor}"
         _STATE["head"] = f'target triple = "{llvm.get_process_triple()}"\ntarget datalayout = "{found.target_data}"\n'
     return found
 
@@ -40,22 +44,31 @@ instructions besides takes half as long again, for nothing."""
 def object_code(text: str, whole: bool, level: int = 2) -> bytes:
     """Machine code of a module, as an object file. `whole`: by all that LLVM knows, its vectoriser among it; level 0:
     as it stands, in a third of the time."""
+    machine(level)
+    name = code_cache.name_of(_STATE["maker"], _STATE["head"], f"{PASSES} {whole} {level}", text)
+    found = code_cache.load(name)
+    if found is None:
+        found = compiled(text, whole, level)
+        code_cache.keep(name, found)
+    return found
+
+
+def compiled(text: str, whole: bool, level: int) -> bytes:
+    """Machine code of a module, made by LLVM."""
     target, llvm = machine(level), binding()
     module = llvm.parse_assembly(_STATE["head"] + text)
-    if level == 0:
-        plain: bytes = target.emit_object(module)
-        return plain
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = True
-    options.slp_vectorization = False
-    builder = llvm.create_pass_builder(target, options)
-    if whole:
-        passes = builder.getModulePassManager()
-    else:
-        passes = llvm.create_new_module_pass_manager()
-        for name in PASSES:
-            getattr(passes, f"add_{name}_pass")()
-    passes.run(module, builder)
+    if level:
+        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        options.loop_vectorization = True
+        options.slp_vectorization = False
+        builder = llvm.create_pass_builder(target, options)
+        if whole:
+            passes = builder.getModulePassManager()
+        else:
+            passes = llvm.create_new_module_pass_manager()
+            for pass_name in PASSES:
+                getattr(passes, f"add_{pass_name}_pass")()
+        passes.run(module, builder)
     made: bytes = target.emit_object(module)
     return made
 

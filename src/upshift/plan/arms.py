@@ -121,7 +121,7 @@ class Numpy(Way):
 
     def build(self, job: Job) -> None:
         began = time.perf_counter()
-        made = batch(job.part(0, FEW), self.traces, Pace(self._rate(job), 0.3 * self._loop(job)), again=True)
+        made = batch(job.part(0, FEW), self.traces, Pace(self._rate(job), 0.3 * self._loop(job)), trial=True)
         if isinstance(made, Refusal) and not self.traces.draws:  # numbers are drawn once, when all elements are run
             self.refusal = made
         else:
@@ -341,7 +341,7 @@ class Simd(Way):
         """First the trace, which tells whether there is such a program and how long it is; then the compilation."""
         part = job.part(0, min(job.n, MANY))
         if not self.sure:
-            batch(part, self.traces, Pace(1e9, 0.1))
+            batch(part, self.traces, Pace(1e9, 0.1), trial=True)
             tree = self.traces.traced()
             try:
                 if tree is None or tree.root is None:
@@ -380,7 +380,7 @@ class Cuda(Way):
             return
         part = job.part(0, FEW)
         if self.traces.traced() is None:
-            batch(part, self.traces, Pace(1e9, 0.1))
+            batch(part, self.traces, Pace(1e9, 0.1), trial=True)
         made = run_machine(part, self.machines, self.traces.tree_of)
         self.ready = not isinstance(made, Refusal)
         self.refusal = made if isinstance(made, Refusal) else None

@@ -30,10 +30,10 @@ MOST_SUSPECTS = 64
 MANY_VALUES = "it takes a path for every value, of which there are many"
 
 
-def batch(job: Job, known: Traces, pace: Pace, again: bool = False) -> Batched | Refusal:
+def batch(job: Job, known: Traces, pace: Pace, trial: bool = False) -> Batched | Refusal:
     """All groups of a job in the numpy gear; a refusal where none can be."""
     try:
-        return _batch(job, known, pace, again)
+        return _batch(job, known, pace, trial)
     except Exception:
         raise
     except BaseException:  # Ctrl-C may come between any two lines, and leave a tree with half a path
@@ -41,8 +41,8 @@ def batch(job: Job, known: Traces, pace: Pace, again: bool = False) -> Batched |
         raise
 
 
-def _batch(job: Job, known: Traces, pace: Pace, again: bool) -> Batched | Refusal:
-    made = Batched(again=again)
+def _batch(job: Job, known: Traces, pace: Pace, trial: bool) -> Batched | Refusal:
+    made = Batched(trial=trial)
     refusals = []
     kinds = len(job.groups())
     if pace.per_element < FORCED and kinds > 4 and job.n < FEW * kinds:
@@ -81,14 +81,15 @@ def _batch_group(job: Job, group: Group, known: Traces, pace: Pace, made: Batche
                 run = Run(tree, job.f, job.shared, lanes, captured, row, pace, care, lambda t=tree: _again(t, job))  # type: ignore[misc]
                 try:
                     run.over_all(settings().num_threads)
-                except BaseException:
-                    if run.drawn is not None:
-                        run.drawn.put_back()
-                    raise
+                finally:
+                    _put_back(run)
                 tree.young = False
             suspects = run.suspects[:: 1 + len(run.suspects) // MOST_SUSPECTS]
-            if suspects and check(job.call, row, run.store.results(suspects), False, suspects):
-                raise TooBlurred
+            try:
+                if suspects and check(job.call, row, run.store.results(suspects), False, suspects):
+                    raise TooBlurred
+            finally:
+                _put_back(run)
         except Untraceable as refusal:
             known.trees.clear()
             return Refusal("numpy", refusal.reason, refusal.where, refusal.remedy)
@@ -112,12 +113,19 @@ def _batch_group(job: Job, group: Group, known: Traces, pace: Pace, made: Batche
     return Refusal("numpy", f"its result is not the loop's: {reason}")
 
 
+def _put_back(run: Run) -> None:
+    """Random numbers that were drawn for a batch are drawn only where its results are kept."""
+    if run.drawn is not None:
+        run.drawn.put_back()
+
+
 def _keep_drawn(run: Run, tree: Tree, job: Job, row: Any, index: Column | None, made: Batched) -> Refusal | None:
     """Results that random numbers were drawn for: all or none, since the plain function would draw again."""
     drawn = run.drawn
     assert drawn is not None
-    drawn.put_back()
-    if index is not None or made.again:
+    if made.trial:
+        return Refusal("numpy", "it draws random numbers, which only the gears loop and numpy draw as the loop does")
+    if index is not None:
         return Refusal("numpy", "it draws random numbers, which elements of several kinds must draw in turn")
     if run.left or run.warned:
         return Refusal("numpy", "it draws random numbers, and some elements need the plain function")

@@ -16,8 +16,8 @@ class Batched:
     left: list[Column] = field(default_factory=list)
     invested: bool = False
     """Whether the call paid for traces and checks that the next one will not."""
-    again: bool = False
-    """Whether some of the rows have been done by the plain function already."""
+    trial: bool = False
+    """Whether only the trace is wanted and the results are thrown away: no random numbers are drawn for them."""
 
     def add(self, pieces: list[Placed], left: list[Column], index: Column | None) -> None:
         """Results of a group: positions within it become positions within the job."""

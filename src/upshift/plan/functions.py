@@ -61,15 +61,12 @@ class Function:
         own = self.arm(gear)
         if isinstance(own, Cuda | Simd):
             machines = own.machines
-        if not machines.forced:
-            machines.forced = True
-            machines.refused.clear()  # which may have been a note
         if gear in ("jax", "simd") and not machines.is_ready(job):  # it runs what was traced
-            traced = batch(job, self.traces, Pace(FORCED, FORCED_SECONDS))
+            traced = batch(job, self.traces, Pace(FORCED, FORCED_SECONDS), trial=True)
             if isinstance(traced, Refusal):
                 return Refusal(gear, traced.reason, traced.where, traced.remedy)
         if self.traces.traced() is None and any(isinstance(column[0], np.ndarray) for column in job.columns):
-            batch(job.part(0, FEW), self.traces, Pace(FORCED, 0.1))
+            batch(job.part(0, FEW), self.traces, Pace(FORCED, 0.1), trial=True)
         return run_machine(job, machines, self.traces.tree_of)
 
 

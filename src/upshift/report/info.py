@@ -12,11 +12,10 @@ from ..api import GEARS
 from ..config import settings
 from ..folder import folder
 from ..gears.frameworks import why_no_gpu
-from ..plan.calibration import calibration
 
 FRAMEWORKS = {
     "numpy": "comes with upshift",
-    "numba": "comes with upshift",
+    "llvmlite": "comes with upshift",
     "jax": 'pip install "upshift[jax]"',
     "tensorflow": 'pip install "upshift[tensorflow]"',
     "ray": 'pip install "upshift[ray]"',
@@ -44,15 +43,14 @@ def describe() -> str:
 
 
 def _machine() -> str:
-    """What this machine's calibration says."""
+    """Where machine code is kept."""
     if settings().disable:
-        return "calibration: none, while UPSHIFT_DISABLE is set"
-    found = calibration()
-    return (
-        f"calibration: {found.call * 1e9:.0f} ns a Python call, {found.ufunc * 1e6:.2f} us a NumPy call, "
-        f"{found.stream * 1e9:.2f} ns an element in cache, {found.thread * 1e6:.0f} us to wake a thread, "
-        f"{found.compile:.2f} s a compilation; kept in {folder() or 'memory only'}"
-    )
+        return "machine code: none is used or kept, while UPSHIFT_DISABLE is set"
+    place = folder()
+    if place is None:
+        return "machine code: kept in memory only"
+    files = [path.stat().st_size for path in (place / "code").glob("*")]
+    return f"machine code: {len(files)} files, {sum(files) / 1e6:.1f} MB, kept in {place}"
 
 
 def _version(name: str) -> str:

@@ -117,17 +117,18 @@ def _next_context() -> kernel.Context:
     return _CONTEXTS[next(_TURNS) % len(_CONTEXTS)]
 
 
-_LOADED: list[module.Loaded] = []
-"""The machine code of all signatures, for as long as the process lives."""
+_LOADED: list[tuple[module.Loaded, Any]] = []
+"""The machine code of all signatures, and the objects that it knows, for as long as the process lives."""
 
 
 def _code_of(signature: Signature) -> int:
     """The address of the machine code for a signature."""
-    text = _Writer(signature).text()
-    symbols = {"up_not_implemented": id(NotImplemented)}
+    writer = _Writer(signature)
+    text = writer.text()
+    symbols = {"up_not_implemented": id(NotImplemented), **writer.object_symbols()}
     symbols |= objects.symbols_of({"up_array_new", "PyEval_SaveThread", "PyEval_RestoreThread", "PyTuple_New"})
     loaded = module.Loaded(module.object_code(text, False, level=0), ("entry",), symbols)
-    _LOADED.append(loaded)
+    _LOADED.append((loaded, writer.objects))
     return loaded.address("entry")
 
 
@@ -151,7 +152,7 @@ declare void @PyEval_RestoreThread(ptr)
 declare ptr @PyTuple_New(i64)
 declare ptr @memcpy(ptr, ptr, i64)
 @up_not_implemented = external global i8
-define internal void @drop(ptr %o) nounwind {{
+{self.object_declarations()}define internal void @drop(ptr %o) nounwind {{
   %n = load i64, ptr %o
   %big = icmp sgt i64 %n, 1
   br i1 %big, label %less, label %last
@@ -196,7 +197,7 @@ miss:
         self.n = ""
         for x, key in zip(self.given, self.keys):
             cls = np.ndarray if isinstance(key, np.dtype) else list
-            self.miss_unless(self.new(f"icmp eq i64 {self.at(x, 8, 'i64')}, {id(cls)}"))
+            self.miss_unless(self.new(f"icmp eq ptr {self.at(x, 8, 'ptr')}, {self.object(cls)}"))
             count = self._array(x, key) if cls is np.ndarray else self.at(x, 16, "i64")
             if self.n:
                 self.miss_unless(self.new(f"icmp eq i64 {count}, {self.n}"))
@@ -221,7 +222,7 @@ miss:
         return self.new(f"or i64 {upper}, {self.new(f'zext i32 {first} to i64')}")
 
     def _array(self, x: str, dtype: np.dtype[Any]) -> str:
-        self.miss_unless(self.new(f"icmp eq i64 {self.at(x, 56, 'i64')}, {id(dtype)}"))
+        self.miss_unless(self.new(f"icmp eq ptr {self.at(x, 56, 'ptr')}, {self.object(dtype)}"))
         self.miss_unless(self.new(f"icmp eq i32 {self.at(x, 24, 'i32')}, 1"))
         stride = self.new(f"load i64, ptr {self.at(x, 40, 'ptr')}")
         self.miss_unless(self.new(f"icmp eq i64 {stride}, {dtype.itemsize}"))
@@ -285,12 +286,12 @@ miss:
     def _read_item(self, items: str, i: str, cls: type, to: str, at: str) -> None:
         """One number of a list into its place."""
         item = self.new(f"load ptr, ptr {self.new(f'getelementptr ptr, ptr {items}, i64 {i}')}")
-        self.miss_unless(self.new(f"icmp eq i64 {self.at(item, 8, 'i64')}, {id(cls)}"), "unready")
+        self.miss_unless(self.new(f"icmp eq ptr {self.at(item, 8, 'ptr')}, {self.object(cls)}"), "unready")
         if cls is float:
             value = self.at(item, 16, "i64")
             self.do(f"store i64 {value}, ptr {self.new(f'getelementptr i64, ptr {to}, i64 {at}')}")
         elif cls is bool:
-            value = self.new(f"zext i1 {self.new(f'icmp eq ptr {item}, inttoptr (i64 {id(True)} to ptr)')} to i8")
+            value = self.new(f"zext i1 {self.new(f'icmp eq ptr {item}, {self.object(True)}')} to i8")
             self.do(f"store i8 {value}, ptr {self.new(f'getelementptr i8, ptr {to}, i64 {at}')}")
         else:
             self.do(
@@ -306,7 +307,7 @@ miss:
 
         def measure(i: str) -> None:
             item = self.new(f"load ptr, ptr {self.new(f'getelementptr ptr, ptr {items}, i64 {i}')}")
-            self.miss_unless(self.new(f"icmp eq i64 {self.at(item, 8, 'i64')}, {id(list)}"), "unready")
+            self.miss_unless(self.new(f"icmp eq ptr {self.at(item, 8, 'ptr')}, {self.object(list)}"), "unready")
             total = self.new(f"add i64 {self.new('load i64, ptr %length')}, {self.at(item, 16, 'i64')}")
             self.do(f"store i64 {total}, ptr %length")
             after = self.new(f"getelementptr i64, ptr {offsets}, i64 {self.new(f'add i64 {i}, 1')}")
@@ -375,7 +376,7 @@ miss:
 
     def _new_array(self, dtype: np.dtype[Any]) -> str:
         """An array of as many numbers as %length says."""
-        cls = f"ptr inttoptr (i64 {id(np.ndarray)} to ptr)"
+        cls = f"ptr {self.object(np.ndarray)}"
         rest = "ptr null, ptr null, i32 0, i32 0, ptr null"
         return self.new(f"call ptr @up_array_new({cls}, i32 1, ptr %length, i32 {dtype.num}, {rest})")
 

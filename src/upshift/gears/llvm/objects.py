@@ -58,11 +58,6 @@ def _array_api(index: int) -> int:
     return words_at(table + 8 * index, 1)[0]
 
 
-def address(thing: Any) -> str:
-    """A Python object as a constant; it must live as long as the code."""
-    return f"inttoptr (i64 {id(thing)} to ptr)"
-
-
 class Writer:
     """Writes one function of IR that deals with objects."""
 
@@ -71,6 +66,8 @@ class Writer:
         self.entry: list[str] = []
         self.count = 0
         self.used: set[str] = set()
+        self.objects: dict[int, tuple[str, Any]] = {}
+        """Python's objects that the code knows: their names in it, by which it is linked in every process anew."""
 
     def new(self, text: str) -> str:
         self.count += 1
@@ -88,6 +85,16 @@ class Writer:
             self.do(f"call void @{name}({given})")
             return ""
         return self.new(f"call {result} @{name}({given})")
+
+    def object(self, thing: Any) -> str:
+        """A Python object as a constant; it must live as long as the code."""
+        return f"@{self.objects.setdefault(id(thing), (f'up_object{len(self.objects)}', thing))[0]}"
+
+    def object_symbols(self) -> dict[str, int]:
+        return {name: place for place, (name, _) in self.objects.items()}
+
+    def object_declarations(self) -> str:
+        return "".join(f"@{name} = external global i8\n" for name, _ in self.objects.values())
 
     def local(self, ll: str) -> str:
         self.count += 1
@@ -115,7 +122,7 @@ class Writer:
 
     def is_of(self, item: str, cls: type, to: str = "miss") -> None:
         """Go on where an object is of this very class."""
-        self.miss_unless(self.new(f"icmp eq i64 {self.at(item, 8, 'i64')}, {id(cls)}"), to)
+        self.miss_unless(self.new(f"icmp eq ptr {self.at(item, 8, 'ptr')}, {self.object(cls)}"), to)
 
     def loop(self, count: str, body: Callable[[str], None]) -> None:
         """`for i in range(count): body(i)`; the count is not zero."""

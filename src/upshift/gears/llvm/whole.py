@@ -54,7 +54,6 @@ from . import objects
 from .entry import FASTCALL, MethodDef
 from .gear import refusal_of
 from .layout import PAYLOAD, Own, is_known
-from .objects import address
 
 GEAR = "llvm"
 SIGNALS, STATE = 14, 15
@@ -187,7 +186,7 @@ def _bound(loaded: Any, block: Any, written: Module, tables: Any, writer: Any) -
     refresh()
     self_ = Own(struct.pack("<q", own.ctypes.data))
     definition = MethodDef(b"upshift call", loaded.address("entry"), FASTCALL, None)
-    self_.kept = (definition, context, loaded, block, own, tables, kept, writer.alive)
+    self_.kept = (definition, context, loaded, block, own, tables, kept, writer.arguments, writer.objects)
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype = ctypes.py_object
     new.argtypes = (ctypes.POINTER(MethodDef), ctypes.py_object, ctypes.c_void_p)
@@ -215,8 +214,6 @@ class _Call(objects.Writer):
     ) -> None:
         super().__init__()
         self.unit, self.root, self.arguments, self.written, self.free = unit, root, arguments, written, free
-        self.alive: list[Any] = [*arguments]
-        """Objects whose addresses stand in the code."""
         self.arrays: list[tuple[Array, str, str]] = []
         """Arrays among the arguments: kind, value and object."""
         self.helpers: dict[Any, Spec] = {}
@@ -295,7 +292,7 @@ undone:
   store i64 0, ptr %busyp
   br label %miss
 miss:
-  call void @PyErr_SetNone(ptr {address(Left)})
+  call void @PyErr_SetNone(ptr {self.object(Left)})
   ret ptr null
 failed:
   store i64 %arena, ptr %context
@@ -304,7 +301,8 @@ failed:
 }}
 """
         names = {"PyErr_SetNone", "PyErr_CheckSignals", "PyEval_SaveThread", "PyEval_RestoreThread", *self.used}
-        return text, {**written.symbols, **objects.symbols_of(names)}, written
+        symbols = {**written.symbols, **objects.symbols_of(names), **self.object_symbols()}
+        return text + self.object_declarations(), symbols, written
 
     def declarations(self) -> str:
         self.used |= {"PyErr_SetNone", "PyErr_CheckSignals", "PyEval_SaveThread", "PyEval_RestoreThread"}
@@ -347,7 +345,7 @@ failed:
     def _look_at_settings(self) -> None:
         """Go on where NumPy warns of what it warned of when that was last looked at."""
         room = self.local("ptr")
-        self.call("PyContextVar_Get", f"ptr {address(SETTINGS)}, ptr null, ptr {room}")
+        self.call("PyContextVar_Get", f"ptr {self.object(SETTINGS)}, ptr null, ptr {room}")
         now = self.new(f"load ptr, ptr {room}")
         self.call("Py_DecRef", f"ptr {now}")
         seen = self.new(f"load ptr, ptr {self.new(f'getelementptr i64, ptr %own, i64 {EXTOBJ}')}")
@@ -425,13 +423,13 @@ failed:
             return made
         assert isinstance(kind, Scalar)
         if kind is NONE:
-            self.miss_unless(self.new(f"icmp eq ptr {item}, {address(None)}"))
+            self.miss_unless(self.new(f"icmp eq ptr {item}, {self.object(None)}"))
             return ""
         self.is_of(item, kind.cls)
         if kind is INT:
             return self.read_int(item)
         if kind is BOOL:
-            return self.new(f"icmp eq ptr {item}, {address(True)}")
+            return self.new(f"icmp eq ptr {item}, {self.object(True)}")
         if kind is COMPLEX:
             real, imag = self.at(item, 16, "double"), self.at(item, 24, "double")
             made = self.new(f"insertvalue {{ double, double }} undef, double {real}, 0")
@@ -457,8 +455,7 @@ failed:
 
     def _unbox_array(self, kind: Array, item: str, is_written: bool) -> str:
         self.is_of(item, np.ndarray)
-        self.alive.append(kind.dtype)
-        self.miss_unless(self.new(f"icmp eq i64 {self.at(item, 56, 'i64')}, {id(kind.dtype)}"))
+        self.miss_unless(self.new(f"icmp eq ptr {self.at(item, 56, 'ptr')}, {self.object(kind.dtype)}"))
         self.miss_unless(self.new(f"icmp eq i32 {self.at(item, 24, 'i32')}, {kind.ndim}"))
         wanted = 0x100 | (0x1 if kind.contiguous else 0) | (0x400 if is_written else 0)
         flags = self.new(f"and i32 {self.at(item, 64, 'i32')}, {wanted}")
@@ -500,15 +497,14 @@ failed:
                 self.do(f"store ptr {part}, ptr {self.place(made, 24 + 8 * i)}")
             if kind.cls is None:
                 return made
-            self.alive.append(kind.cls)
-            return self._whole(self.call("PyObject_CallObject", f"ptr {address(kind.cls)}, ptr {made}"))
+            return self._whole(self.call("PyObject_CallObject", f"ptr {self.object(kind.cls)}, ptr {made}"))
         if isinstance(kind, List):
             return self._box_list(kind, value)
         if isinstance(kind, Either):
             return self._box_either(kind, value, saved, values)
         if kind is NONE:
-            self.call("Py_IncRef", f"ptr {address(None)}")
-            return address(None)
+            self.call("Py_IncRef", f"ptr {self.object(None)}")
+            return self.object(None)
         return self._whole(self._box_number(kind, value))
 
     def _box_either(self, kind: Either, value: str, saved: dict[int, str], values: list[str]) -> str:
@@ -546,8 +542,7 @@ failed:
         room = self.local(ll)
         stored = self.new(f"zext i1 {value} to i8") if kind.ll == "i1" else value
         self.do(f"store {ll} {stored}, ptr {room}")
-        self.alive.append(kind.dtype)
-        return self.call("up_array_scalar", f"ptr {room}, ptr {address(kind.dtype)}, ptr null")
+        return self.call("up_array_scalar", f"ptr {room}, ptr {self.object(kind.dtype)}, ptr null")
 
     def _whole(self, made: str) -> str:
         """An object that could be made."""
@@ -628,7 +623,7 @@ failed:
             self.do(f"store i64 {n}, ptr {self.place(shape, 8 * i)}")
             size = self.new(f"mul i64 {size}, {n}")
         rest = "ptr null, ptr null, i32 0, i32 0, ptr null"
-        given = f"ptr {address(np.ndarray)}, i32 {kind.ndim}, ptr {shape}, i32 {kind.dtype.num}, {rest}"
+        given = f"ptr {self.object(np.ndarray)}, i32 {kind.ndim}, ptr {shape}, i32 {kind.dtype.num}, {rest}"
         made = self._whole(self.call("up_array_new", given))
         self.call(
             "memcpy",
