@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from .doctor import command as doctor
-from .report import bench, demo, info, rules
+from .report import bench, demo, info, pages, rules
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -18,13 +18,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands.add_parser("bench", add_help=False, help="how fast every way to map is here, side by side with its peers")
     commands.add_parser("doctor", add_help=False, help="find slow maps in scripts and notebooks, measure and fix them")
     commands.add_parser("rules", help="how every NumPy function is run for all elements, as a page")
+    commands.add_parser("tables", add_help=False, help="make the tables of pages anew: what compiles, what things cost")
     commands.add_parser("info", help="this machine, versions, and which gears can run")
     words = sys.argv[1:] if argv is None else list(argv)
     if words[:1] == ["doctor"]:
         return doctor.main(words[1:])  # with the words in their order: some are a script's
     known, rest = parser.parse_known_args(words)
     command = known.command
-    if rest and command != "bench":
+    if rest and command not in ("bench", "tables"):
         parser.parse_args(words)  # says what was not understood
     try:
         if command == "demo":
@@ -33,6 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return bench.main(rest)
         elif command == "rules":
             print(rules.page(), end="")
+        elif command == "tables":
+            print(pages.rewrite(rest))
         else:
             print(info.describe())
     except BrokenPipeError:  # the reader has seen enough

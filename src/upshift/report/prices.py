@@ -1,0 +1,76 @@
+"""The constants of the plan in; tables out that say what each stands for, in the words that stand beside it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from collections.abc import Iterator
+
+from ..plan import arms, call, entries, ledger, prices
+
+MODULES: dict[str, tuple[types.ModuleType, ...]] = {"prices": (prices,), "rule": (ledger, call, entries, arms)}
+"""What each table is made of."""
+UNSAID = {
+    "FARTHEST": "How many times the typical figure, or one part in so many, a price is expected to be at most.",
+    "MOST_HELPERS": "Functions that a function names whose instructions are counted with its own.",
+    "MOST_COUNTED": "Items of a list that are looked at to find how many numbers an element has.",
+    "MOST_ENTRIES": "Entries that are kept; all are forgotten when there are more.",
+    "MOST_PREPARED": "Versions of a function's machine code, for what it captured at different times.",
+    "RENTED": "What brief calls of one size may cost together before there is a ledger.",
+}
+"""What constants mean that have no words beside them."""
+FORCED = frozenset({"FORCED"})
+"""Figures that stand for 'whatever it costs'."""
+_COUNTED = ("GAIN", "SLOWER", "FARTHEST", "MOST", "TRAVELS", "RISK", "TRIES", "CHANCE", "HOPELESS", "PATIENCE", "FEW",
+            "MANY", "SAMPLE", "FIRST")  # fmt: skip
+"""Parts of names of what is no time."""
+
+
+def table(which: str) -> str:
+    """The constants of one table, in Markdown."""
+    rows = [f"| {name} | {value} | {meaning} |" for name, value, meaning in _rows(MODULES[which])]
+    return "\n".join(["| constant | value | what it is |", "| --- | ---: | --- |", *rows])
+
+
+def _rows(modules: tuple[types.ModuleType, ...]) -> Iterator[tuple[str, str, str]]:
+    for module in modules:
+        file = module.__name__.rpartition(".")[2]
+        for names, meaning in constants(module).items():
+            shown = ", ".join(f"`{name}`" for name in names)
+            values = ", ".join(_shown(name, getattr(module, name)) for name in names)
+            yield shown if len(modules) == 1 else f"`{file}.py` {shown}", values, meaning
+
+
+def constants(module: types.ModuleType) -> dict[tuple[str, ...], str]:
+    """What stands in capitals in a module and is a number, by the names that are set together, with what it means."""
+    found: dict[tuple[str, ...], str] = {}
+    body = ast.parse(inspect.getsource(module)).body
+    for statement, following in zip(body, [*body[1:], ast.Pass()]):
+        names = tuple(name for name in _names(statement) if type(getattr(module, name)) in (int, float))
+        if not names or FORCED.intersection(names):
+            continue
+        beside = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+        words = following.value.value if beside else UNSAID.get(names[0])  # type: ignore[attr-defined]
+        if not words:
+            raise ValueError(f"{module.__name__}: say what {', '.join(names)} means, in a text below it")
+        found[names] = " ".join(words.split())
+    return found
+
+
+def _names(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            for node in ast.walk(target):
+                if isinstance(node, ast.Name) and node.id.isupper() and not node.id.startswith("_"):
+                    yield node.id
+
+
+def _shown(name: str, value: float) -> str:
+    """A number with its unit: a time, where the name does not say otherwise."""
+    if any(part in name for part in _COUNTED):
+        return f"{value:g}"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= size:
+            return f"{value / size:g} {unit}"
+    return f"{value / 1e-9:g} ns"
