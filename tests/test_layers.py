@@ -60,6 +60,8 @@ ALLOWED_LAZY: dict[tuple[str, str], str] = {
     ("upshift.gears.frameworks", "upshift.tensorflow.whole"): "only for tensors",
     ("upshift.tensorflow.framework", "tensorflow"): "in a thread of its own, when the package is loaded",
     ("upshift.trace.capture", "*"): "runs the import statements of the user's function, as they stand",
+    ("upshift.doctor.rotation", "tensorflow"): "called by scripts that have loaded it",
+    ("upshift.doctor.running.replay", "*"): "alternatives are made of what the measured script uses",
     ("upshift.report.bench", "*"): "the benchmarks are a package of their own, in one of two places",
 }
 

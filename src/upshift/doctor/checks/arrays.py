@@ -1,0 +1,206 @@
+"""Checks of NumPy: np.vectorize, np.apply_along_axis, Python loops over array elements."""
+
+from __future__ import annotations
+
+import ast
+
+from ..finding import Edit, Fix
+from ..kinds import Kind, argument, constant
+from ..rewriting import UP, fill_in, renamed
+from ..table import Figure, check, on_call, on_loop
+from ..vector import Body, judge
+from ..walk import File
+
+NP = "import numpy as np\n"
+XS = NP + "xs = np.linspace(0, 1, 1000)\n"
+
+check(
+    "UPS121",
+    "np.vectorize is a Python loop",
+    hits=(
+        NP + "f = np.vectorize(lambda x: x if x > 0 else -x)\n",
+        NP + "@np.vectorize\ndef f(x):\n    return x + 1\n",
+        "from numpy import vectorize\n@vectorize\ndef f(x):\n    return x + 1\n",
+    ),
+    misses=(
+        NP + "f = np.abs\n",
+        "from numba import vectorize\nimport numpy as np\n@vectorize\ndef f(x):\n    return x + 1\n",
+        "import upshift as up\nimport numpy\nf = up.vectorize(abs)\n",
+    ),
+    figure=Figure(
+        "import numpy as np, upshift as up\nxs = np.linspace(-1, 1, 100000)\n"
+        "def f(x):\n    return x * x if x > 0 else -x\n"
+        "slow, fast = np.vectorize(f), up.vectorize(f)",
+        "slow(xs)",
+        "fast(xs)",
+    ),
+)
+check(
+    "UPS122",
+    "np.apply_along_axis is a Python loop",
+    hits=(
+        NP + "ys = np.apply_along_axis(lambda r: r.max() - r.min(), 1, xs)\n",
+        NP + "def f(row):\n    return row[0] * row[1]\nys = np.apply_along_axis(f, axis=0, arr=xs)\n",
+    ),
+    misses=(
+        NP + "ys = xs.max(axis=1) - xs.min(axis=1)\n",
+        NP + "ys = np.apply_over_axes(np.sum, xs, [0, 2])\n",
+    ),
+    figure=Figure(
+        "import numpy as np, upshift as up\nxs = np.random.default_rng(0).random((5000, 8))\n"
+        "def f(row):\n    return row.max() - row.min()",
+        "np.apply_along_axis(f, 1, xs)",
+        "up.map(f, xs)",
+    ),
+)
+check(
+    "UPS123",
+    "A Python loop over the elements of an array",
+    hits=(
+        XS + "ys = [x * x for x in xs]\n",
+        XS + "total = 0.0\nfor x in xs:\n    total += x * x\n",
+        XS + "ys = np.zeros(1000)\nfor i in range(len(xs)):\n    ys[i] = xs[i] * 2 + 1\n",
+        "import math\n" + XS + "ys = [math.sin(x) for x in xs]\n",
+    ),
+    misses=(
+        NP + "for x in np.array([1, 2, 3]):\n    print(x)\n",
+        NP + "def f(xs):\n    return [x * x for x in xs]\n",
+        XS + "for x in xs:\n    run_experiment(x)\n",
+        NP + "images = np.zeros((10, 64, 64))\nfor image in images:\n    total = image * 2\n",
+        XS + "ys = xs * xs\n",
+    ),
+    figure=Figure(
+        "import numpy as np\nxs = np.linspace(0, 1, 10000)", "np.array([x * x + 1 for x in xs])", "xs * xs + 1"
+    ),
+)
+
+
+@on_call("numpy.vectorize")
+def look_at_vectorize(file: File, node: ast.Call, name: str) -> None:
+    func = node.func
+    if isinstance(func, ast.Attribute | ast.Name):
+        fix = renamed(file, "up.vectorize", func, "up.vectorize", UP)
+        file.report("UPS121", func, "np.vectorize calls the function for every element; up.vectorize compiles it", fix)
+
+
+@on_call("numpy.apply_along_axis")
+def look_at_apply(file: File, node: ast.Call, name: str) -> None:
+    function, axis, arr = argument(node, 0, "func1d"), argument(node, 1, "axis"), argument(node, 2, "arr")
+    if function is None or axis is None or arr is None:
+        return
+    fixes = []
+    if constant(axis) in (1, -1, 0) and len(node.args) + len(node.keywords) == 3:
+        rows = file.text(arr)
+        if not constant(axis):
+            rows = f"{rows}.T" if isinstance(arr, ast.Name | ast.Attribute | ast.Call) else f"({rows}).T"
+        fixes.append(Fix("up.map", "checked", (file.swap(node, f"up.map({file.text(function)}, {rows})"),), UP))
+    file.report("UPS122", node, "np.apply_along_axis calls the function for every row; up.map batches it", *fixes)
+
+
+@on_loop
+def look_at_loop(file: File, node: ast.For | ast.ListComp | ast.GeneratorExp | ast.SetComp) -> None:
+    if file.scope.graph or file.scope.name in file.compiled:
+        return
+    if isinstance(node, ast.For):
+        looked = _loops_over_elements(file, node) or _loops_over_indices(file, node)
+        if looked:
+            file.report(
+                "UPS123", node, f"a Python loop over the elements of {looked!r}; use array operations or up.map"
+            )
+    elif isinstance(node, ast.ListComp) and len(node.generators) == 1:
+        kind = file.kind(node.generators[0].iter)
+        if _is_large(kind) and _is_arithmetic(file, [node.elt]):
+            name = file.text(node.generators[0].iter)
+            file.report(
+                "UPS123",
+                node,
+                f"a comprehension over the elements of {name!r}; use array operations or up.map",
+                *_as_one(file, node, kind),
+            )
+
+
+def _is_large(kind: Kind) -> bool:
+    """A line of numbers, not a short one."""
+    return kind.what == "array" and kind.rank == 1 and (kind.size is None or kind.size >= 100)
+
+
+def _loops_over_elements(file: File, node: ast.For) -> str:
+    if _is_large(file.kind(node.iter)) and isinstance(node.target, ast.Name) and _is_arithmetic(file, node.body):
+        return file.text(node.iter)
+    return ""
+
+
+def _loops_over_indices(file: File, node: ast.For) -> str:
+    """`for i in range(...)`: the array that is read at `i`."""
+    iterable = node.iter
+    if not (isinstance(iterable, ast.Call) and getattr(iterable.func, "id", "") == "range" and len(iterable.args) == 1):
+        return ""
+    if not isinstance(node.target, ast.Name) or (type(n := constant(iterable.args[0])) is int and n < 100):
+        return ""
+    if not _is_arithmetic(file, node.body):
+        return ""
+    for statement in node.body:
+        for inner in ast.walk(statement):
+            if isinstance(inner, ast.Subscript) and getattr(inner.slice, "id", "") == node.target.id:
+                kind = file.kind(inner.value)
+                if _is_large(kind) and isinstance(inner.value, ast.Name) and isinstance(inner.ctx, ast.Load):
+                    return inner.value.id
+    return ""
+
+
+_WORK = (
+    *(ast.Assign, ast.AugAssign, ast.If, ast.BinOp, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Name, ast.Constant),
+    *(ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Subscript, ast.IfExp, ast.Attribute),
+    *(ast.Continue, ast.Break, ast.Pass, ast.Expr),
+)
+_OF_NUMBERS = frozenset(
+    "sin cos tan exp log log10 log2 log1p sqrt abs square sign floor ceil tanh arctan2 hypot power maximum minimum "
+    "float64 float32 int64 int32 isnan isfinite".split()
+)
+"""NumPy's functions whose result is a number where their argument is."""
+
+
+def _is_arithmetic(file: File, body: list[ast.stmt] | list[ast.expr]) -> bool:
+    """Whether a body only computes with numbers, at least once."""
+    works = False
+    for part in body:
+        for node in ast.walk(part):
+            if isinstance(node, ast.Call):
+                if not _is_known_call(file, node):
+                    return False
+                works = works or (isinstance(node.func, ast.Attribute) and node.func.attr != "append")
+            elif not isinstance(node, _WORK):
+                return False
+            works = works or isinstance(node, ast.BinOp | ast.Compare)
+            works = works or (isinstance(node, ast.AugAssign) and not isinstance(node.value, ast.Constant))
+    return works
+
+
+def _is_known_call(file: File, node: ast.Call) -> bool:
+    if isinstance(node.func, ast.Name) and node.func.id in ("abs", "min", "max", "round", "float", "int"):
+        return True
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "append" and len(node.args) == 1:
+        return True
+    library, _, short = file.dotted(node.func).partition(".")
+    return library == "math" or (library == "numpy" and short in _OF_NUMBERS)
+
+
+def _as_one(file: File, node: ast.ListComp, kind: Kind) -> list[Fix]:
+    """`[x * x for x in xs]` as `list(xs * xs)`, whose elements are of the same class; inside np.array, as `xs * xs`."""
+    generator = node.generators[0]
+    if generator.ifs or not isinstance(generator.target, ast.Name) or not isinstance(generator.iter, ast.Name):
+        return []
+    verdict = judge(file, Body((generator.target.id,), node.elt), "numpy", division=kind.dtype == "float")
+    if not verdict:
+        return []
+    text = fill_in(file, node.elt, {generator.target.id: generator.iter.id})
+    parent = file.parents.get(node)
+    edit: Edit = file.swap(node, f"list({text})")
+    if (
+        isinstance(parent, ast.Call)
+        and file.dotted(parent.func) == "numpy.array"
+        and len(parent.args) == 1
+        and not parent.keywords
+    ):
+        edit = file.swap(parent, text)
+    return [Fix("vectorised", "safe" if verdict == "exact" and kind.dtype == "float" else "checked", (edit,))]

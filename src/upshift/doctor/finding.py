@@ -1,0 +1,67 @@
+"""What the doctor says about one place in a file, and the edits that would mend it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Span = tuple[int, int, int, int]
+"""First line, first column, last line, last column; lines from 1, columns from 0 in characters."""
+
+Tier = Literal["safe", "checked"]
+"""safe: provably the same, applied by `--fix`; checked: applied only after `--run` has compared results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change of the source: an expression or a statement at a span gives way to a text."""
+
+    action: Literal["expression", "statement", "unwrap", "decorator"]
+    span: Span
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One way to mend a finding; `name` is what the measurements call it."""
+
+    name: str
+    tier: Tier
+    edits: tuple[Edit, ...]
+    imports: tuple[str, ...] = ()
+    repairs: bool = False
+    """Whether the code does not run at all without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One slow or broken place."""
+
+    path: str
+    span: Span
+    code: str
+    message: str
+    fixes: tuple[Fix, ...] = ()
+    cell: int | None = None
+    """The number of the notebook's cell, from 1; the span then counts within the cell."""
+    place: Span = field(default=(0, 0, 0, 0))
+    """The span in the text that was analysed: all cells of a notebook, one after the other."""
+    function: str = ""
+    """The function that the place is in, if any."""
+
+    @property
+    def line(self) -> int:
+        return self.span[0]
+
+    @property
+    def column(self) -> int:
+        return self.span[1]
+
+    @property
+    def safe_fix(self) -> Fix | None:
+        return next((fix for fix in self.fixes if fix.tier == "safe"), None)
+
+    @property
+    def where(self) -> str:
+        cell = f"cell {self.cell}:" if self.cell is not None else ""
+        return f"{self.path}:{cell}{self.line}:{self.column + 1}"

@@ -1,0 +1,36 @@
+"""The process that runs the user's script: a job in a file in, the script's own output and a report in a file out."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+from pathlib import Path
+
+from ..sources import Source
+from .measure import run
+from .story import as_data, tell
+
+
+def main(job: str) -> int:
+    """Run a job: {path, text, argv, replay, report}."""
+    given = json.loads(Path(job).read_text(encoding="utf-8"))
+    source = Source(given["path"], given["text"])
+    made = run(source, given["argv"], given["replay"])
+    sys.stdout.flush()
+    report = {
+        "text": tell(made, source.path),
+        "data": as_data(made),
+        "allowed": made.allowed(),
+        "refused": made.refused(),
+        "error": made.error,
+        "line": made.line,
+        "status": made.status,
+        "seconds": made.seconds,
+    }
+    Path(given["report"]).write_bytes(pickle.dumps(report))
+    return made.status
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1]))

@@ -1,0 +1,151 @@
+"""A script in, a measured run out: what each site cost, what was tried there, and how the script ended."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import sys
+import time
+import traceback
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..finding import Finding, Span
+from ..fixing import look
+from ..sources import Source
+from ..walk import File
+from .instrument import RECORDER, instrument
+from .recorder import Record, Recorder
+from .replay import Trial, try_all
+from .sites import Site, find_sites
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A site, what happened there, and what was tried."""
+
+    site: Site
+    record: Record
+    trials: tuple[Trial, ...]
+    note: str
+
+    def best(self) -> list[tuple[Finding, str]]:
+        """The checked fix that saves most; of those within a twentieth of it, the first that is listed."""
+        good = {t.name: t for t in self.trials if t.verdict in ("equal", "close") and t.saved > 0}
+        fixes = [(finding, fix.name) for finding in self.site.findings for fix in finding.fixes if fix.name in good]
+        most = max((good[name].saved for _, name in fixes), default=0.0)
+        chosen = next((name for _, name in fixes if good[name].saved >= 0.95 * most), None)
+        return [(finding, name) for finding, name in fixes if name == chosen]
+
+
+@dataclass
+class Run:
+    """One run of a script."""
+
+    seconds: float = 0.0
+    status: int = 0
+    error: str = ""
+    """The last line of the traceback, where it raised."""
+    line: int = 0
+    """The script's line that led to the error."""
+    measured: list[Measured] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def allowed(self) -> dict[tuple[Span, str], str]:
+        """The fastest checked fix of each finding: by place and code, the fix's name."""
+        found: dict[tuple[Span, str], str] = {}
+        for measured in self.measured:
+            for finding, name in measured.best():
+                found[finding.place, finding.code] = name
+        return found
+
+    def refused(self) -> set[tuple[Span, str, str]]:
+        """Fixes that were tried and did not give the same, or not faster, or less than another of the same place."""
+        allowed = self.allowed()
+        return {
+            (finding.place, finding.code, trial.name)
+            for measured in self.measured
+            for finding in measured.site.findings
+            for trial in measured.trials
+            if allowed.get((finding.place, finding.code)) != trial.name
+        }
+
+
+def run(source: Source, argv: Sequence[str], replay: bool = True) -> Run:
+    """Run a script as `python script.py argv` would, measured; `replay=False` runs it as it is."""
+    made = Run()
+    file = File(source.path, source.text, ast.parse(source.text, source.path))
+    file.examine()
+    made.findings = look(source)
+    sites = find_sites(file, made.findings) if replay else {}
+    recorder = Recorder(len(sites))
+    tree = instrument(file, sites) if sites else file.tree
+    code = compile(tree, source.path, "exec")
+    names = _execute(source, code, argv, recorder, made)
+    recorder.finish()
+    for site in sites.values():
+        record = recorder.records[site.number]
+        trials, note = try_all(file, site, record, names) if record.calls else ([], "not reached")
+        made.measured.append(Measured(site, record, tuple(trials), note))
+    made.measured.sort(key=lambda m: (-max((t.saved for t in m.trials), default=0.0), -m.record.seconds))
+    return made
+
+
+def _execute(
+    source: Source, code: types.CodeType, argv: Sequence[str], recorder: Recorder, made: Run
+) -> dict[str, Any]:
+    """Run code as `__main__`; what the process had before is put back."""
+    path, text = source.path, source.text
+    module = types.ModuleType("__main__")
+    linecache.cache[path] = (
+        len(text),
+        None,
+        text.splitlines(keepends=True),
+        path,
+    )  # what tracebacks and AutoGraph read
+    module.__dict__.update(__file__=path, __builtins__=__builtins__, **{RECORDER: recorder})
+    before = sys.argv, sys.path[:], sys.modules["__main__"]
+    sys.argv = [path, *argv]
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    sys.modules["__main__"] = module
+    parent = os.getpid()
+    start = time.perf_counter()
+    try:
+        exec(code, module.__dict__)
+    except SystemExit as end:
+        made.status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if os.getpid() != parent:
+            raise
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+    except Exception as error:  # the user's error is shown as Python shows it, and the doctor goes on
+        if os.getpid() != parent:
+            raise
+        made.status = 1
+        made.error = traceback.format_exception_only(error)[-1].strip()
+        made.line = _line(error, path)
+        _show(error, path)
+    finally:
+        made.seconds = time.perf_counter() - start
+        sys.argv, sys.path[:], sys.modules["__main__"] = before
+    if os.getpid() != parent:  # a fork of the script came to its end: it is not to write a report
+        sys.stdout.flush()
+        raise SystemExit(made.status)
+    return module.__dict__
+
+
+def _line(error: BaseException, path: str) -> int:
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
+    return (lines[-1] or 0) if lines else 0
+
+
+def _show(error: BaseException, path: str) -> None:
+    """The traceback from the script on, without the doctor's own frames."""
+    at = error.__traceback__
+    while at is not None and at.tb_frame.f_code.co_filename != path:
+        at = at.tb_next
+    traceback.print_exception(type(error), error, at or error.__traceback__)

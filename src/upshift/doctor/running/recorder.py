@@ -1,0 +1,142 @@
+"""Counts and times what happens at each site of a running script, and keeps a few calls to try alternatives on."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+KEPT = 2
+"""Calls kept for each site: the first ones."""
+LARGEST = 256 * 2**20
+"""Bytes of an argument above which it is not copied, and the call not kept."""
+
+
+@dataclass
+class Kept:
+    """One call that may be replayed."""
+
+    fn: Any
+    args: tuple[Any, ...]
+    keywords: dict[str, Any]
+    result: Any
+    seconds: float
+
+
+@dataclass
+class Record:
+    """What happened at a site."""
+
+    calls: int = 0
+    elements: int = 0
+    seconds: float = 0.0
+    kept: list[Kept] = field(default_factory=list)
+    traces: int = 0
+    function: Any = None
+
+
+class Recorder:
+    """What the instrumented script calls."""
+
+    def __init__(self, count: int) -> None:
+        self.records = [Record() for _ in range(count)]
+
+    def call(self, number: int, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """`fn` itself, timed."""
+        record = self.records[number]
+
+        def timed(*args: Any, **keywords: Any) -> Any:
+            first = record.calls == 0
+            if first:
+                record.function = fn
+                record.traces = -_traces(fn)
+            copies = _copied(args, keywords) if record.calls < KEPT else None
+            start = time.perf_counter()
+            result = fn(*args, **keywords)
+            seconds = time.perf_counter() - start
+            record.calls += 1
+            record.seconds += seconds
+            record.elements += _length(fn, args)
+            if copies is not None:
+                record.kept.append(Kept(fn, *copies, result, seconds))
+            return result
+
+        return timed
+
+    def start(self, number: int, over: Any, element: Any) -> tuple[int, Any, Any, float]:
+        """A comprehension begins."""
+        return number, over, element, time.perf_counter()
+
+    def stop(self, started: tuple[int, Any, Any, float], made: Any) -> Any:
+        """A comprehension has ended."""
+        seconds = time.perf_counter() - started[3]
+        number, over, element, _ = started
+        record = self.records[number]
+        record.calls += 1
+        record.seconds += seconds
+        record.elements += len(made)
+        if over is not None and element is not None and not record.kept:
+            record.kept.append(Kept(element, (_copy(over),), {}, made, seconds))
+        return made
+
+    def loop(self, number: int) -> _Loop:
+        """A loop, as a context."""
+        return _Loop(self.records[number])
+
+    def finish(self) -> None:
+        """Count what has been traced in all."""
+        for record in self.records:
+            if record.function is not None:
+                record.traces = max(0, record.traces + _traces(record.function))
+
+
+class _Loop:
+    def __init__(self, record: Record) -> None:
+        self.record = record
+
+    def __enter__(self) -> None:
+        self.start = time.perf_counter()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.record.calls += 1
+        self.record.seconds += time.perf_counter() - self.start
+
+
+def _traces(fn: Any) -> int:
+    count = getattr(fn, "experimental_get_tracing_count", None)
+    return int(count()) if callable(count) else 0
+
+
+def _copied(args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """Arguments as they are now; None where that would be too much."""
+    if sum(getattr(a, "nbytes", 0) for a in args if isinstance(getattr(a, "nbytes", 0), int)) > LARGEST:
+        return None
+    return tuple(_copy(a) for a in args), {k: _copy(v) for k, v in keywords.items()}
+
+
+def _copy(value: Any) -> Any:
+    """Arrays, frames and lists may change before the replay; tensors do not."""
+    np, pd = sys.modules.get("numpy"), sys.modules.get("pandas")
+    if np is not None and isinstance(value, np.ndarray):
+        return value.copy()
+    if pd is not None and isinstance(value, pd.DataFrame | pd.Series):
+        return value.copy()
+    return list(value) if type(value) is list else value
+
+
+def _length(fn: Any, args: tuple[Any, ...]) -> int:
+    """How many elements a call is about: the length of its longest argument, or of what its method belongs to."""
+    longest = 1
+    for value in [*args, getattr(fn, "__self__", None)]:
+        shape = getattr(value, "shape", None)
+        try:
+            if shape is not None and len(shape):
+                longest = max(longest, int(shape[0]))
+            elif isinstance(value, list | tuple):
+                longest = max(longest, len(value))
+        except (TypeError, ValueError):
+            continue
+    return longest

@@ -1,0 +1,229 @@
+"""Recorded calls in, what each alternative costs on the same data and whether it gives the same, out."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import linecache
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..finding import Finding, Fix
+from ..rewrite import CannotRewrite, apply
+from ..walk import File
+from .compare import Verdict, compare
+from .purity import why_not_again
+from .recorder import Kept, Record
+from .sites import Site
+
+AGAIN = 2.0
+"""Seconds: what takes longer is not run a second time to see what it costs when warm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One alternative, tried on one recorded call."""
+
+    name: str
+    cold: float
+    warm: float
+    verdict: Verdict | str
+    """equal, close, differs, or the error that it raised."""
+    saved: float = 0.0
+    """Seconds that the run would have saved: measured costs, times the number of calls."""
+
+
+Alternative = Callable[..., Any]
+
+
+def try_all(file: File, site: Site, record: Record, names: dict[str, Any]) -> tuple[list[Trial], str]:
+    """Every alternative at a site, best first; or why there is none."""
+    if not record.kept:
+        return [], "nothing was recorded" if record.calls == 0 else ""
+    reason = _why_not(file, site)
+    if reason:
+        return [], reason
+    found = alternatives(file, site, names)
+    trials = [_try(name, run, record) for name, run in found.items()]
+    return sorted(trials, key=lambda t: -t.saved), ""
+
+
+def _why_not(file: File, site: Site) -> str:
+    """Why the function at a site must not be called again."""
+    if site.sort in ("loop",):
+        return ""
+    for function in _functions_at(file, site):
+        reason = why_not_again(file, function)
+        if reason:
+            return f"not replayed: {getattr(function, 'name', 'the function')} {reason}"
+    return ""
+
+
+def _functions_at(file: File, site: Site) -> list[ast.FunctionDef | ast.Lambda]:
+    """The functions that a replay would call."""
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Call | ast.ListComp) and file.span(node) == site.span:
+            if isinstance(node, ast.ListComp):
+                return [ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.elt)]
+            given = [file.function_of(arg) for arg in [*node.args, *(k.value for k in node.keywords)]]
+            own = file.functions.get(site.name)
+            made = [
+                file.function_of(arg)
+                for target, call in file.outline.wrapped
+                if target == site.name
+                for arg in call.args
+            ]
+            direct = [file.function_of(arg) for arg in node.func.args] if isinstance(node.func, ast.Call) else []
+            return [f for f in [own, *given, *made, *direct] if f is not None]
+    return []
+
+
+def _try(name: str, run: Alternative, record: Record) -> Trial:
+    kept = record.kept[0]
+    verdict: Verdict | str = "equal"
+    cold = warm = 0.0
+    for i, call in enumerate(record.kept):
+        try:
+            start = time.perf_counter()
+            made = run(call)
+            seconds = time.perf_counter() - start
+        except Exception as error:  # an alternative that raises is one that does not work: that is what is asked
+            return Trial(
+                name, 0.0, 0.0, f"{type(error).__name__}: {str(error).splitlines()[0][:100] if str(error) else ''}"
+            )
+        found = compare(call.result, made)
+        verdict = found if found == "differs" or (found == "close" and verdict == "equal") else verdict
+        cold = seconds if i == 0 else cold
+        warm = seconds
+    if cold < AGAIN:
+        start = time.perf_counter()
+        run(kept)
+        warm = min(warm, time.perf_counter() - start)
+    saved = record.seconds - (cold + (record.calls - 1) * warm)
+    return Trial(name, cold, warm, verdict, saved if verdict != "differs" else 0.0)
+
+
+def alternatives(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alternative]:
+    """What may stand at a site, by name: the names of fixes, and others for comparison."""
+    fixes = {fix.name for finding in site.findings for fix in finding.fixes}
+    codes = {finding.code for finding in site.findings}
+    found: dict[str, Alternative] = {}
+    if site.sort == "comprehension":
+        if "vectorised" in fixes:
+            found["vectorised"] = _unstacked if "UPS112" in codes else _listed
+    elif site.sort == "function":
+        found |= _rewritten(file, site, names)
+    elif site.sort == "vectorized":
+        found["up.vectorize"] = _with_upshift_vectorize
+    elif codes & {"UPS101", "UPS102", "UPS103"}:
+        found |= _of_map(fixes, "map_fn")
+    elif "UPS104" in codes:
+        found |= _of_map(fixes, "vectorized_map")
+    elif "UPS122" in codes and "up.map" in fixes:
+        found["up.map"] = _along_axis
+    elif codes & {"UPS131", "UPS133"}:
+        if "vectorised" in fixes:
+            found["vectorised"] = lambda call: call.args[0](call.fn.__self__)
+        if "up.map" in fixes:
+            found["up.map"] = _over_column
+    return found
+
+
+def _load(name: str) -> Any:
+    """A library that an alternative is made of; the script has loaded most of them."""
+    return importlib.import_module(name)
+
+
+def _of_map(fixes: set[str], name: str) -> dict[str, Alternative]:
+    tf, ut = _load("tensorflow"), _load("upshift.tensorflow")
+    graphs: dict[int, Any] = {}
+
+    def in_graph(call: Kept) -> Any:
+        graph = graphs.setdefault(id(call.fn), tf.function(lambda e: call.fn(call.args[0], e, **_rest(call))))
+        return graph(_elems(call))
+
+    found: dict[str, Alternative] = {}
+    if "vectorised" in fixes:
+        found["vectorised"] = lambda call: _fn(call)(tf.convert_to_tensor(_elems(call)))
+    found[f"ut.{name}"] = lambda call: getattr(ut, name)(*call.args, **call.keywords)
+    found[f"tf.function({name})"] = in_graph
+    return found
+
+
+def _fn(call: Kept) -> Any:
+    return call.args[0] if call.args else call.keywords["fn"]
+
+
+def _elems(call: Kept) -> Any:
+    return call.args[1] if len(call.args) > 1 else call.keywords["elems"]
+
+
+def _rest(call: Kept) -> dict[str, Any]:
+    return {k: v for k, v in call.keywords.items() if k not in ("fn", "elems")}
+
+
+def _unstacked(call: Kept) -> Any:
+    tf = _load("tensorflow")
+    return tf.unstack(call.fn(call.args[0]))
+
+
+def _listed(call: Kept) -> Any:
+    return list(call.fn(call.args[0]))
+
+
+def _with_upshift_vectorize(call: Kept) -> Any:
+    up = _load("upshift")
+    made = up.vectorize(call.fn.pyfunc)
+    return made(*call.args, **call.keywords)
+
+
+def _along_axis(call: Kept) -> Any:
+    up = _load("upshift")
+    fn, axis, arr = (call.args + (None,) * 3)[:3]
+    fn, axis = call.keywords.get("func1d", fn), call.keywords.get("axis", axis)
+    arr = call.keywords.get("arr", arr)
+    return up.map(fn, arr if axis else arr.T)
+
+
+def _over_column(call: Kept) -> Any:
+    up, pd = _load("upshift"), _load("pandas")
+    column = call.fn.__self__
+    return pd.Series(up.map(call.args[0], column.tolist()), column.index, name=column.name)
+
+
+def _rewritten(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alternative]:
+    """The function of a site, as each fix would write it."""
+    found: dict[str, Alternative] = {}
+    for finding in site.findings:
+        for fix in finding.fixes:
+            if finding.code == "UPS110":
+                found.setdefault(fix.name, _with_tensors)
+                continue
+            made = rebuild(file, finding, fix, site.name, names)
+            if made is not None:
+                found.setdefault(fix.name, lambda call, made=made: made(*call.args, **call.keywords))
+    return found
+
+
+def _with_tensors(call: Kept) -> Any:
+    tf = _load("tensorflow")
+    return call.fn(*[tf.constant(a) if isinstance(a, int | float) else a for a in call.args], **call.keywords)
+
+
+def rebuild(file: File, finding: Finding, fix: Fix, name: str, names: dict[str, Any]) -> Any:
+    """A function of the script after a fix, with the script's names; None where the fix does not touch it."""
+    try:
+        tree = ast.parse(apply(file.source, [fix]))
+    except CannotRewrite:
+        return None
+    wanted = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name]
+    if len(wanted) != 1:
+        return None
+    text = "\n".join([*fix.imports, ast.unparse(wanted[0])]) + "\n"
+    place = f"<{name} with {fix.name}>"
+    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)  # AutoGraph reads sources
+    own = dict(names)
+    exec(compile(text, place, "exec"), own)
+    return own[name]

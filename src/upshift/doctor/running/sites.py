@@ -1,0 +1,116 @@
+"""Findings in, places to measure out: calls, comprehensions and loops of the script, and what each finding hangs on."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..finding import Finding, Span
+from ..walk import File
+
+CALLS = frozenset({"UPS101", "UPS102", "UPS103", "UPS104", "UPS106", "UPS122", "UPS131", "UPS133"})
+FUNCTIONS = frozenset({"UPS110", "UPS111", "UPS120"})
+LOOPS = frozenset({"UPS112", "UPS123", "UPS132", "UPS114", "UPS109", "UPS141"})
+
+
+@dataclass
+class Site:
+    """One place that is measured."""
+
+    number: int
+    sort: Literal["call", "function", "vectorized", "comprehension", "loop"]
+    span: Span
+    findings: list[Finding] = field(default_factory=list)
+    name: str = ""
+    """The function that is called, for the sorts function and vectorized."""
+
+
+def find_sites(file: File, findings: list[Finding]) -> dict[Span, Site]:
+    """The places to measure, by span."""
+    sites: dict[Span, Site] = {}
+    places = {f.place: f for f in findings}
+    wanted = {f.code for f in findings}
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Call):
+            _add_call(file, node, findings, sites)
+        elif isinstance(node, ast.ListComp | ast.For) and wanted & LOOPS:
+            _add_loop(file, node, places, sites)
+    return sites
+
+
+def _add_call(file: File, node: ast.Call, findings: list[Finding], sites: dict[Span, Site]) -> None:
+    span = file.span(node)
+    here = [f for f in findings if f.code in CALLS and f.place == span]
+    called = node.func.id if isinstance(node.func, ast.Name) else ""
+    if here and not _is_traced(file, node):
+        sites[span] = Site(len(sites), "call", span, here)
+        return
+    if file.compiled.get(called) == "tensorflow.function" and not _is_traced(file, node):
+        about = [f for f in findings if f.function == called or (f.code in FUNCTIONS and _names(file, f, called))]
+        about += [f for f in findings if f.code == "UPS110" and f.place == span]
+        if about:
+            unique = list({(f.place, f.code): f for f in about}.values())
+            sites[span] = Site(len(sites), "function", span, unique, called)
+        return
+    made = [f for f in findings if f.code == "UPS121" and _makes(file, f, node, called)]
+    if made and not _is_traced(file, node):
+        sites[span] = Site(len(sites), "vectorized", span, made, called)
+
+
+def _names(file: File, finding: Finding, called: str) -> bool:
+    """Whether a finding is about the definition of a function."""
+    function = file.functions.get(called)
+    if function is None:
+        return False
+    first, _, last, _ = file.span(function)
+    top = min([first, *(d.lineno for d in function.decorator_list)])
+    return top <= finding.place[0] and finding.place[2] <= last
+
+
+def _makes(file: File, finding: Finding, node: ast.Call, called: str) -> bool:
+    """Whether a call is one of the function that np.vectorize made at the finding."""
+    function = file.functions.get(called)
+    if function is not None:
+        return any(file.span(getattr(d, "func", d)) == finding.place for d in function.decorator_list)
+    if isinstance(node.func, ast.Call):
+        return file.span(node.func.func) == finding.place
+    return bool(called) and any(
+        target == called and file.span(call.func) == finding.place for target, call in file.outline.wrapped
+    )
+
+
+def _is_traced(file: File, node: ast.AST) -> bool:
+    """Whether a place is inside a function that something else than Python may run: compiled, decorated or mapped."""
+    at: ast.AST | None = node
+    while at is not None:
+        if isinstance(at, ast.FunctionDef | ast.AsyncFunctionDef):
+            if (
+                at.decorator_list
+                or at.name in file.compiled
+                or at.name in file.traced
+                or at.name in file.outline.mapped
+            ):
+                return True
+        elif isinstance(at, ast.Lambda | ast.ClassDef):
+            return True
+        at = file.parents.get(at)
+    return False
+
+
+def _add_loop(file: File, node: ast.ListComp | ast.For, places: dict[Span, Finding], sites: dict[Span, Site]) -> None:
+    span = file.span(node)
+    found = [f for f in places.values() if f.code in LOOPS and _is_about(file, node, f, span)]
+    if not found or _is_traced(file, node):
+        return
+    sites[span] = Site(len(sites), "comprehension" if isinstance(node, ast.ListComp) else "loop", span, found)
+
+
+def _is_about(file: File, node: ast.ListComp | ast.For, finding: Finding, span: Span) -> bool:
+    if finding.place == span:
+        return True
+    if finding.code == "UPS132":
+        iterable = node.iter if isinstance(node, ast.For) else node.generators[0].iter
+        return file.span(iterable) == finding.place
+    inside = span[:2] <= finding.place[:2] and finding.place[2:] <= span[2:]
+    return isinstance(node, ast.For) and finding.code in ("UPS114", "UPS109", "UPS141") and inside

@@ -1,0 +1,188 @@
+"""A script in, measured and mended: run, repair what does not run, try alternatives, rewrite, run again and compare."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+from ..figures import duration
+from ..finding import Finding, Fix
+from ..fixing import Fixed, choose_repairs, fix, look
+from ..sources import Source
+
+_READS = re.compile(r"\binput\s*\(|\bstdin\b")
+
+
+@dataclass
+class Outcome:
+    """What came of a script."""
+
+    source: Source
+    """As it was, or repaired where it did not run."""
+    report: dict[str, Any]
+    output: str
+    repaired: bool = False
+    words: list[str] = field(default_factory=list)
+    text: str = ""
+    """The new text of the file."""
+
+
+Runner = Callable[[Source, Sequence[str], bool], tuple[dict[str, Any], str]]
+
+
+def treat(source: Source, argv: Sequence[str], runner: Runner, mend: bool) -> Outcome:
+    """Measure a script and, where asked, choose its new text: checked, and run as a whole."""
+    report, output = runner(source, argv, True)
+    made = Outcome(source, report, output, text=source.text)
+    made.words.append(report["text"].rstrip())
+    if report["error"]:
+        _repair(made, argv, runner)
+    if mend and not made.report["error"]:
+        _mend(made, argv, runner)
+    return made
+
+
+def _repair(made: Outcome, argv: Sequence[str], runner: Runner) -> None:
+    """Run again with what makes it run."""
+    repaired = fix(made.source, choice=choose_repairs)
+    if not repaired.mended:
+        return
+    names = ", ".join(dict.fromkeys(f"{f.code} line {f.line}" for f, _ in repaired.mended))
+    made.words.append(f"repaired ({names}), it is run again")
+    before = made.source
+    made.source = replace(made.source, text=repaired.text)
+    made.report, made.output = runner(made.source, argv, True)
+    made.words.append(made.report["text"].rstrip())
+    if made.report["error"]:
+        made.source = before
+        return
+    made.repaired, made.text = True, repaired.text
+
+
+def _mend(made: Outcome, argv: Sequence[str], runner: Runner) -> None:
+    """Apply what was checked and what is provably the same; keep it if the whole script still prints the same."""
+    chosen = _choose(made.source, made.report)
+    whole = chosen | _only_as_a_whole(made.source)
+    for choice in [whole, chosen] if whole != chosen else [chosen]:
+        fixed = fix(made.source, choice=lambda f, choice=choice: choice.get((f.place, f.code)))  # type: ignore[misc]
+        if fixed.text == made.source.text:
+            made.words.append("nothing to rewrite" if not made.repaired else "rewritten so that it runs")
+        elif not _keep(made, fixed, argv, runner, must_gain=choice is not chosen):
+            continue
+        return
+
+
+def _keep(made: Outcome, fixed: Fixed, argv: Sequence[str], runner: Runner, must_gain: bool) -> bool:
+    """Run the rewritten script, and take it if it does the same."""
+    names = ", ".join(f"{f.code} line {f.line}: {one.name}" for f, one in fixed.mended)
+    if _READS.search(made.source.text):
+        if must_gain:
+            return False
+        made.text = fixed.text
+        made.words.append(f"rewritten ({names}); not run again, as it reads standard input")
+        return True
+    again, output = runner(replace(made.source, text=fixed.text), argv, False)
+    before, after = made.report["seconds"], again["seconds"]
+    if again["error"] or again["status"] != made.report["status"]:
+        made.words.append(f"left alone: rewritten ({names}), it ended with {again['error'] or again['status']}")
+        return False
+    if not same_output(made.output, output):
+        told = first_difference(made.output, output)
+        made.words.append(f"left alone: rewritten ({names}), it printed something else: {told}")
+        return False
+    if must_gain and after >= before:
+        made.words.append(f"left alone: rewritten ({names}), it took {duration(after)}, before {duration(before)}")
+        return False
+    made.text = fixed.text
+    gain = f"{before / after:.3g} times faster" if after < before else "no faster"
+    figures = f"{duration(before)} before, {duration(after)} after, {gain}"
+    made.words.append(f"rewritten ({names}): the same output, {figures}")
+    return True
+
+
+def _only_as_a_whole(source: Source) -> dict[tuple[Any, str], Fix]:
+    """Fixes of pipelines, which have no call to replay: a run of the whole script checks them."""
+    return {(f.place, f.code): one for f in look(source) for one in f.fixes if one.name == "ut.map_dataset"}
+
+
+def _choose(source: Source, report: dict[str, Any]) -> dict[tuple[Any, str], Fix]:
+    """For each finding the checked fix that is fastest, else the safe one, unless it was tried and no good."""
+    chosen: dict[tuple[Any, str], Fix] = {}
+    for finding in look(source):
+        name = report["allowed"].get((finding.place, finding.code))
+        one = next((f for f in finding.fixes if f.name == name), None) or _untried(finding, report["refused"])
+        if one is not None:
+            chosen[finding.place, finding.code] = one
+    return chosen
+
+
+def _untried(finding: Finding, refused: set[Any]) -> Fix | None:
+    safe = finding.safe_fix
+    return None if safe is None or (finding.place, finding.code, safe.name) in refused else safe
+
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
+
+
+def same_output(a: str, b: str) -> bool:
+    """The same text, but for the last digits of floats."""
+    if a == b:
+        return True
+    if _NUMBER.sub("#", a).split() != _NUMBER.sub("#", b).split():
+        return False
+    return all(_same_number(x, y) for x, y in zip(_NUMBER.findall(a), _NUMBER.findall(b)))
+
+
+def _same_number(x: str, y: str) -> bool:
+    if x == y:
+        return True
+    if not {".", "e", "E"} & set(x + y):
+        return False
+    return abs(float(x) - float(y)) <= 1e-5 * max(abs(float(x)), abs(float(y)))
+
+
+def first_difference(a: str, b: str) -> str:
+    """The first line that differs, on both sides."""
+    for x, y in zip(a.splitlines(), b.splitlines()):
+        if x != y:
+            return f"{x[:80]!r}, then {y[:80]!r}"
+    return f"{len(a.splitlines())} lines, then {len(b.splitlines())}"
+
+
+def run_in_child(
+    source: Source, argv: Sequence[str], replay: bool, echo: TextIO | None = None
+) -> tuple[dict[str, Any], str]:
+    """Run a script in a process of its own; its output is passed on while it runs, and kept."""
+    with tempfile.TemporaryDirectory(prefix="upshift-doctor-") as folder:
+        job, report = Path(folder, "job.json"), Path(folder, "report")
+        words = {"path": source.path, "text": source.text, "argv": list(argv), "replay": replay, "report": str(report)}
+        job.write_text(json.dumps(words), encoding="utf-8")
+        command = [sys.executable, "-m", "upshift.doctor.running.child", str(job)]
+        output = []
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                output.append(line)
+                if echo is not None:
+                    echo.write(line)
+        if report.exists():
+            loaded: dict[str, Any] = pickle.loads(report.read_bytes())
+            return loaded, "".join(output)
+    end = f"it left without a word (status {process.returncode}): os._exit, a signal or a crash"
+    return _nothing(source.path, end, process.returncode), "".join(output)
+
+
+def _nothing(path: str, end: str, status: int) -> dict[str, Any]:
+    text = f"{path}: no measurements, {end}"
+    return {
+        "text": text, "data": {"error": end}, "allowed": {}, "refused": set(),
+        "error": end, "line": 0, "status": status, "seconds": 0.0,
+    }  # fmt: skip

@@ -1,0 +1,425 @@
+"""One pass over a file's syntax tree: follows names and kinds, and shows every place to the checks that ask for it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any
+
+from .finding import Edit, Finding, Fix, Span
+from .kinds import NUMBER, TENSOR, UNKNOWN, Kind
+from .outline import Outline, outline
+from .scope import FunctionNode, Loop, Names, Scope
+from .table import ATTRIBUTES, CALLS, FUNCTIONS, LOCAL_CALLS, LOOPS, METHODS, STORES
+
+_DONE = (ast.Name, ast.Constant)
+_LEAVES = frozenset(
+    {ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal}
+    | {ast.alias, ast.And, ast.Or}
+    | {cls for cls in vars(ast).values() if isinstance(cls, type) and issubclass(cls, ast.operator)}
+    | {cls for cls in vars(ast).values() if isinstance(cls, type) and issubclass(cls, ast.unaryop | ast.cmpop)}
+)
+ANNOTATED = {
+    "tensorflow.Tensor": TENSOR,
+    "numpy.ndarray": Kind("array"),
+    "pandas.DataFrame": Kind("frame"),
+    "pandas.Series": Kind("series"),
+    "tensorflow.data.Dataset": Kind("dataset", history=("?",)),
+}
+
+
+class File(Names):
+    """One text that is looked at: a .py file, or all the code of a notebook."""
+
+    def __init__(self, path: str, source: str, tree: ast.Module) -> None:
+        super().__init__()
+        self.path, self.source, self.tree = path, source, tree
+        self.findings: list[Finding] = []
+        self.later: list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, Scope]] = []
+        self.traced: set[str] = set()
+        """Functions that `tf.function(f)` takes: what their names call is the plain one."""
+        self.outline: Outline = outline(tree)
+        self.functions = self.outline.functions
+        self.visitors: dict[type[ast.AST], Callable[[Any], None]] = {
+            ast.FunctionDef: self.visit_function,
+            ast.AsyncFunctionDef: self.visit_function,
+            ast.Lambda: self.visit_lambda,
+            ast.ClassDef: self.visit_class,
+            ast.Import: self.add_import,
+            ast.ImportFrom: self.add_import,
+            ast.Assign: self.visit_assign,
+            ast.AnnAssign: self.visit_annotated,
+            ast.AugAssign: self.visit_augmented,
+            ast.For: self.visit_for,
+            ast.AsyncFor: self.visit_for,
+            ast.While: self.visit_while,
+            ast.If: self.visit_if,
+            ast.With: self.visit_with,
+            ast.Call: self.visit_call,
+            ast.Attribute: self.visit_attribute,
+            ast.ListComp: self.visit_comprehension,
+            ast.SetComp: self.visit_comprehension,
+            ast.GeneratorExp: self.visit_comprehension,
+            ast.DictComp: self.visit_comprehension,
+        }
+
+    def examine(self) -> list[Finding]:
+        """Everything that is to be said about the file, in its order."""
+        for node in self.outline.imports:  # functions may use what is imported below them
+            self.add_import(node)
+        self.find_compiled()
+        self.visit_all(self.tree.body)
+        while self.later:  # functions run when the module's names are all there
+            function, self.scope = self.later.pop(0)
+            self.enter(function, function.body)
+        return sorted(set(self.findings), key=lambda f: (f.place, f.code))
+
+    def find_compiled(self) -> None:
+        """Which functions are made by tf.function, njit and their like."""
+        for name, function in self.functions.items():
+            for decorator in function.decorator_list if function else ():
+                made = self.dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+                if made in COMPILERS:
+                    self.compiled[name] = COMPILERS[made]
+        for target, call in self.outline.wrapped:
+            made = self.dotted(call.func)
+            if made in COMPILERS:
+                self.compiled[target] = COMPILERS[made]
+                if isinstance(call.args[0], ast.Name):
+                    self.traced.add(call.args[0].id)
+
+    # What checks use.
+
+    def report(self, code: str, node: ast.AST, message: str, *fixes: Fix) -> None:
+        """Say something about a place."""
+        span = self.span(node)
+        self.findings.append(Finding(self.path, span, code, message, fixes, None, span, self.scope.name))
+
+    def has_reported(self, code: str, node: ast.AST) -> bool:
+        """Whether a code was already said about a place."""
+        span = self.span(node)
+        return any(f.code == code and f.place == span for f in self.findings)
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node is, in characters."""
+        first, last = node.lineno, node.end_lineno  # type: ignore[attr-defined]
+        start, end = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
+        return first, self.characters(first, start), last, self.characters(last, end)
+
+    def characters(self, line: int, column: int) -> int:
+        text = self.lines[line - 1]
+        return column if text.isascii() else len(text.encode()[:column].decode())
+
+    @cached_property
+    def lines(self) -> list[str]:
+        # As the parser counts lines: form feeds and the like do not end one.
+        return re.split(r"\r\n|\r|\n", self.source)
+
+    def text(self, node: ast.AST) -> str:
+        """The source of a node, as written."""
+        first, start, last, end = self.span(node)
+        if first == last:
+            return self.lines[first - 1][start:end]
+        middle = self.lines[first : last - 1]
+        return "\n".join([self.lines[first - 1][start:], *middle, self.lines[last - 1][:end]])
+
+    def swap(self, node: ast.AST, text: str) -> Edit:
+        """An expression gives way to a text, in parentheses where it stands in a larger one."""
+        tight = isinstance(
+            self.parents.get(node),
+            ast.Attribute | ast.Subscript | ast.BinOp | ast.UnaryOp | ast.Compare | ast.Starred | ast.Await,
+        ) or (isinstance(call := self.parents.get(node), ast.Call) and call.func is node)
+        atom = isinstance(ast.parse(text, mode="eval").body, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
+        return Edit("expression", self.span(node), f"({text})" if tight and not atom else text)
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    def function_of(self, node: ast.expr | None) -> ast.FunctionDef | ast.Lambda | None:
+        """The function that an expression names or is, where the file defines it."""
+        if isinstance(node, ast.Lambda):
+            return node
+        if isinstance(node, ast.Name):
+            return self.functions.get(node.id)
+        return None
+
+    def alias(self, dotted: str) -> str:
+        """The name under which the file imports a module, or nothing."""
+        return next((name for name, target in self.imports.items() if target == dotted), "")
+
+    @cached_property
+    def has_tensorflow(self) -> bool:
+        return any(target.startswith("tensorflow") for target in self.imports.values())
+
+    @property
+    def in_loop(self) -> Loop | None:
+        return self.scope.loops[-1] if self.scope.loops else None
+
+    # The walk.
+
+    def visit_all(self, nodes: Iterable[ast.AST]) -> None:
+        for node in nodes:
+            self.visit(node)
+
+    def visit(self, node: ast.AST) -> None:
+        visitor = self.visitors.get(type(node))
+        if visitor is not None:
+            visitor(node)
+            return
+        self.visit_children(node)
+
+    def visit_children(self, node: ast.AST) -> None:
+        visitors = self.visitors
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                for child in value:
+                    cls = child.__class__
+                    if cls not in _LEAVES and cls is not str:
+                        visitor = visitors.get(cls)
+                        if visitor is not None:
+                            visitor(child)
+                        elif isinstance(child, ast.AST):
+                            self.visit_children(child)
+            elif isinstance(value, ast.AST) and value.__class__ not in _LEAVES:
+                visitor = visitors.get(value.__class__)
+                if visitor is not None:
+                    visitor(value)
+                else:
+                    self.visit_children(value)
+
+    def visit_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        for decorator in node.decorator_list:
+            self.visit(decorator)
+            if not isinstance(decorator, ast.Call):
+                self.visit_decorator(decorator)
+        self.visit_children(node.args)
+        if isinstance(node, ast.FunctionDef):
+            for handler in FUNCTIONS:
+                handler(self, node)
+        self.later.append((node, self.scope))
+
+    def visit_decorator(self, node: ast.expr) -> None:
+        """A bare decorator is a call of it with the function."""
+        name = self.dotted(node)
+        for handler in CALLS.get(name, ()):
+            call = ast.copy_location(ast.Call(node, [], []), node)
+            handler(self, call, name)
+
+    def visit_lambda(self, node: ast.Lambda) -> None:
+        self.enter(node, [node.body])
+
+    def enter(self, node: FunctionNode, body: Iterable[ast.AST]) -> None:
+        """Look at a function's body, with names of its own."""
+        outer = self.scope
+        name = getattr(node, "name", "")
+        mapper = self.outline.mapped.get(node if isinstance(node, ast.Lambda) else name)
+        mapped = self.mapper(mapper) if mapper is not None else ""
+        graph = outer.graph or self.is_graph(node, mapped)
+        self.scope = Scope(node, outer, self.parameters(node, mapped), [], graph, mapped or outer.mapped)
+        self.scope.eager = not graph and outer.eager and (isinstance(node, ast.Lambda) or name in self.outline.reached)
+        self.visit_all(body)
+        self.scope = outer
+
+    def mapper(self, call: ast.Call) -> str:
+        """What maps a function that was passed to a call: a dotted name, or Dataset.map."""
+        name = self.dotted(call.func)
+        if name in MAPPERS:
+            return name
+        if not name and isinstance(call.func, ast.Attribute) and call.func.attr == "map":
+            what = self.kind(call.func.value).what
+            return "Dataset.map" if what == "dataset" else "?.map" if not what and self.has_tensorflow else ""
+        return ""
+
+    def is_graph(self, node: FunctionNode, mapped: str) -> bool:
+        name = getattr(node, "name", "")
+        if mapped.endswith(".map") or name in self.traced or self.compiled.get(name) == "tensorflow.function":
+            return True
+        if not self.outline.has_graphs:
+            roots = {n for n, made in self.compiled.items() if made == "tensorflow.function"}
+            self.outline.follow_graphs(roots | self.traced)
+        return name in self.outline.in_graphs or name in ("call", "train_step", "test_step")
+
+    def parameters(self, node: FunctionNode, mapped: str) -> dict[str, Kind]:
+        names = {}
+        for arg in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
+            kind = UNKNOWN
+            if arg.annotation is not None:
+                kind = ANNOTATED.get(self.dotted(arg.annotation), UNKNOWN)
+            names[arg.arg] = TENSOR if mapped in TENSOR_MAPPERS else kind
+        for extra in (node.args.vararg, node.args.kwarg):
+            if extra is not None:
+                names[extra.arg] = UNKNOWN
+        return names
+
+    def visit_class(self, node: ast.ClassDef) -> None:
+        self.visit_all(node.decorator_list)
+        self.visit_all(node.bases)
+        outer, self.scope = self.scope, Scope(None, self.scope, eager=self.scope.eager)
+        self.visit_all(node.body)
+        self.scope = outer
+
+    def visit_assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        kind = self.kind(node.value)
+        for target in node.targets:
+            self.bind(target, kind, node.value)
+            if isinstance(target, ast.Subscript):
+                self.visit_store(target, node)
+
+    def visit_annotated(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+            self.bind(node.target, self.kind(node.value), node.value)
+
+    def visit_augmented(self, node: ast.AugAssign) -> None:
+        self.visit(node.value)
+        if isinstance(node.target, ast.Subscript):
+            self.visit_store(node.target, node)
+        elif isinstance(node.target, ast.Name):
+            made = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
+            self.scope.names[node.target.id] = self.kind(made)
+
+    def visit_store(self, target: ast.Subscript, statement: ast.stmt) -> None:
+        self.visit_children(target)
+        for handler in STORES:
+            handler(self, target, statement)
+
+    def bind(self, target: ast.expr, kind: Kind, value: ast.expr | None = None) -> None:
+        """A name takes a value; names of a pattern take what is unknown, or the parts."""
+        if isinstance(target, ast.Name):
+            self.scope.names[target.id] = kind
+        elif isinstance(target, ast.Tuple | ast.List):
+            parts = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+            for i, element in enumerate(target.elts):
+                known = self.kind(parts[i]) if len(parts) == len(target.elts) else UNKNOWN
+                self.bind(element, known)
+        elif isinstance(target, ast.Starred):
+            self.bind(target.value, UNKNOWN)
+
+    def visit_for(self, node: ast.For | ast.AsyncFor) -> None:
+        self.visit(node.iter)
+        over = self.kind(node.iter)
+        self.bind_loop(node.target, node.iter, over)
+        if isinstance(node, ast.For):
+            for handler in LOOPS:
+                handler(self, node)
+        self.in_body(Loop(node, bound_by(node), over), node.body)
+        self.visit_all(node.orelse)
+
+    def bind_loop(self, target: ast.expr, iterable: ast.expr, over: Kind) -> None:
+        """The kinds of a loop's variables."""
+        if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.args:
+            called = iterable.func.id
+            if called == "range":
+                return self.bind(target, NUMBER)
+            if called == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2:
+                self.bind(target.elts[0], NUMBER)
+                return self.bind_loop(target.elts[1], iterable.args[0], self.kind(iterable.args[0]))
+            if called == "zip" and isinstance(target, ast.Tuple) and len(target.elts) == len(iterable.args):
+                for element, column in zip(target.elts, iterable.args):
+                    self.bind_loop(element, column, self.kind(column))
+                return None
+        kind = TENSOR if over.what == "tensor" or over.element == "tensor" else UNKNOWN
+        if over.what == "array" and over.rank is not None and over.rank > 1:
+            kind = Kind("array", over.dtype, over.rank - 1)
+        if over.what == "dataset" and isinstance(target, ast.Name):
+            kind = TENSOR
+        self.bind(target, kind)
+        return None
+
+    def visit_while(self, node: ast.While) -> None:
+        self.in_body(Loop(node, bound_by(node), UNKNOWN), [node.test, *node.body])
+        self.visit_all(node.orelse)
+
+    def in_body(self, loop: Loop, body: Iterable[ast.AST]) -> None:
+        self.scope.loops.append(loop)
+        self.visit_all(body)
+        self.scope.loops.pop()
+
+    def visit_if(self, node: ast.If) -> None:
+        self.visit(node.test)
+        loop = self.in_loop
+        if loop is None:
+            self.visit_all(node.body)
+        else:
+            before, loop.guarded = loop.guarded, True
+            self.visit_all(node.body)
+            loop.guarded = before
+        self.visit_all(node.orelse)
+
+    def visit_with(self, node: ast.With) -> None:
+        for item in node.items:
+            self.visit(item.context_expr)
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, self.kind(item.context_expr))
+        self.visit_all(node.body)
+
+    def visit_comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
+        outer = self.scope
+        self.visit(node.generators[0].iter)
+        self.scope = Scope(outer.function, outer, {}, list(outer.loops), outer.graph, outer.mapped, outer.eager)
+        for generator in node.generators:
+            over = self.kind(generator.iter)
+            self.bind_loop(generator.target, generator.iter, over)
+            names = frozenset(n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name))
+            self.scope.loops.append(Loop(generator, names, over))
+            self.visit_all(generator.ifs)
+        if not isinstance(node, ast.DictComp):
+            for handler in LOOPS:
+                handler(self, node)
+            self.visit(node.elt)
+        else:
+            self.visit_all([node.key, node.value])
+        self.scope = outer
+
+    def visit_call(self, node: ast.Call) -> None:
+        func = node.func
+        name = self.dotted(func)
+        if name:
+            for handler in CALLS.get(name, ()):
+                handler(self, node, name)
+            self.visit(func)
+        elif isinstance(func, ast.Attribute):
+            for handler in METHODS.get(func.attr, ()):
+                handler(self, node, func.attr)
+            self.visit(func.value)
+        elif isinstance(func, ast.Name):
+            if func.id in self.compiled:
+                for handler in LOCAL_CALLS:
+                    handler(self, node, func.id)
+        else:
+            self.visit(func)
+        for child in node.args:
+            if not isinstance(child, _DONE):
+                self.visit(child)
+        for given in node.keywords:
+            if not isinstance(given.value, _DONE):
+                self.visit(given.value)
+
+    def visit_attribute(self, node: ast.Attribute) -> None:
+        name = self.dotted(node)
+        if name.startswith("tensorflow."):
+            for handler in ATTRIBUTES.get(name.split(".")[1], ()):
+                handler(self, node, name)
+        elif not name:
+            self.visit(node.value)
+
+
+COMPILERS = {
+    "tensorflow.function": "tensorflow.function",
+    "tensorflow.autograph.to_graph": "tensorflow.function",
+    "numba.njit": "numba.njit",
+    "numba.jit": "numba.njit",
+    "jax.jit": "jax.jit",
+}
+TENSOR_MAPPERS = frozenset({"tensorflow.map_fn", "tensorflow.vectorized_map", "Dataset.map"})
+MAPPERS = frozenset({"tensorflow.map_fn", "tensorflow.vectorized_map", "jax.vmap", "jax.pmap", "jax.lax.map"})
+
+
+def bound_by(node: ast.AST) -> frozenset[str]:
+    """Every name that a loop binds, its variables included."""
+    return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
