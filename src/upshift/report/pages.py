@@ -1,6 +1,6 @@
 """A page of the documentation in; the same page out, with its tables made anew from the code.
 
-A table stands between `<!-- compiles:start -->` and `<!-- compiles:end -->`, or `prices` or `rule`.
+A table stands between `<!-- compiles:start -->` and `<!-- compiles:end -->`, or another name of `TABLES`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from pathlib import Path
 from . import compiles, prices
 
 TABLES: dict[str, Callable[[], str]] = {
-    "compiles": compiles.table, "prices": partial(prices.table, "prices"), "rule": partial(prices.table, "rule"),
+    "compiles": compiles.table, "arms": prices.ways, "prices": partial(prices.table, "prices"),
+    "rule": partial(prices.table, "rule"),
 }  # fmt: skip
 _MARKED = re.compile(r"(<!-- (\w+):start -->\n).*?(<!-- \2:end -->)", re.DOTALL)
 

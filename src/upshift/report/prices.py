@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import types
 from collections.abc import Iterator
 
@@ -22,9 +23,15 @@ UNSAID = {
 """What constants mean that have no words beside them."""
 FORCED = frozenset({"FORCED"})
 """Figures that stand for 'whatever it costs'."""
-_COUNTED = ("GAIN", "SLOWER", "FARTHEST", "MOST", "TRAVELS", "RISK", "TRIES", "CHANCE", "HOPELESS", "PATIENCE", "FEW",
-            "MANY", "SAMPLE", "FIRST")  # fmt: skip
-"""Parts of names of what is no time."""
+_NO_TIME = re.compile(r"\bshare\b|\bmany times\b|GAIN|TRAVELS")
+"""In the words or the name of a float that is no time."""
+
+
+def ways() -> str:
+    """The arms of a map, by the class of each, in Markdown."""
+    found = [cls for cls in vars(arms).values() if isinstance(cls, type) and issubclass(cls, arms.Way)]
+    rows = [f"| `{cls.__name__}` | {' '.join((cls.__doc__ or '').split())} |" for cls in found if cls is not arms.Way]
+    return "\n".join(["| arm | what it is |", "| --- | --- |", *rows])
 
 
 def table(which: str) -> str:
@@ -38,7 +45,7 @@ def _rows(modules: tuple[types.ModuleType, ...]) -> Iterator[tuple[str, str, str
         file = module.__name__.rpartition(".")[2]
         for names, meaning in constants(module).items():
             shown = ", ".join(f"`{name}`" for name in names)
-            values = ", ".join(_shown(name, getattr(module, name)) for name in names)
+            values = ", ".join(_shown(name, getattr(module, name), meaning) for name in names)
             yield shown if len(modules) == 1 else f"`{file}.py` {shown}", values, meaning
 
 
@@ -66,9 +73,9 @@ def _names(statement: ast.stmt) -> Iterator[str]:
                     yield node.id
 
 
-def _shown(name: str, value: float) -> str:
-    """A number with its unit: a time, where the name does not say otherwise."""
-    if any(part in name for part in _COUNTED):
+def _shown(name: str, value: float, meaning: str) -> str:
+    """A number with its unit: a float is a time, where neither its name nor its words say otherwise."""
+    if type(value) is int or _NO_TIME.search(f"{name} {meaning}"):
         return f"{value:g}"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if value >= size:
