@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import logging
 import mmap
@@ -127,17 +128,32 @@ class Made:
 class Kernel:
     """Machine code of one function over lanes."""
 
-    def __init__(self, checked: Checked) -> None:
-        written = write(checked)
+    def __init__(self, checked: Checked, quick: bool = False) -> None:
+        """`quick`: with little optimisation, unless better code is on disk already."""
+        self.written = written = write(checked)
         self.result = checked.result
         self.outs, self.reasons, self.flat = written.outs, written.reasons, written.flat
-        self.loaded = module.Loaded(module.object_code(written.text, written.whole), ("lanes",), written.symbols)
-        self.lanes = module.LANES(self.loaded.address("lanes"))
+        code = module.kept_code(written.text, written.whole) if quick else None
+        self.optimised = code is not None or not quick or bool(checked.unit.recursive)  # quick code needs a deep stack
+        self._load(code or module.object_code(written.text, written.whole, 2 if self.optimised else 1))
         self.captures = checked.unit.captures
         self.streams = any(out.stream for out in self.outs)
         self.watches, self.may_underflow = written.watches, written.may_underflow
         self.width = 16
         """Words of the stream that a lane is expected to need."""
+
+    def _load(self, code: bytes) -> None:
+        self.loaded = module.Loaded(code, ("lanes",), self.written.symbols)
+        self.lanes = module.LANES(self.loaded.address("lanes"))
+
+    def as_optimised(self) -> Kernel:
+        """The same function, in the best code that LLVM can make of it."""
+        if self.optimised:
+            return self
+        made = copy.copy(self)
+        made.optimised = True
+        made._load(module.object_code(self.written.text, self.written.whole))
+        return made
 
     def run(self, captured: Any, columns: Sequence[Any], n: int) -> Made:
         """All lanes, on this thread."""

@@ -42,10 +42,13 @@ instructions besides takes half as long again, for nothing."""
 
 
 def object_code(text: str, whole: bool, level: int = 2) -> bytes:
-    """Machine code of a module, as an object file. `whole`: by all that LLVM knows, its vectoriser among it; level 0:
-    as it stands, in a third of the time."""
+    """Machine code of a module, as an object file, from the disk or made anew.
+
+    `whole`: by all that LLVM knows, its vectoriser among it. `level` 2: optimised; 1: quickly, a quarter of the price
+    for code that takes two to three times as long; 0: as it stands, for code that runs once a call.
+    """
     machine(level)
-    name = code_cache.name_of(_STATE["maker"], _STATE["head"], f"{PASSES} {whole} {level}", text)
+    name = _name(text, whole, level)
     found = code_cache.load(name)
     if found is None:
         found = compiled(text, whole, level)
@@ -53,16 +56,26 @@ def object_code(text: str, whole: bool, level: int = 2) -> bytes:
     return found
 
 
+def kept_code(text: str, whole: bool) -> bytes | None:
+    """Optimised code of a module, where it is on disk already."""
+    machine()
+    return code_cache.load(_name(text, whole, 2))
+
+
+def _name(text: str, whole: bool, level: int) -> str:
+    return code_cache.name_of(_STATE["maker"], _STATE["head"], f"{PASSES} {whole} {level}", text)
+
+
 def compiled(text: str, whole: bool, level: int) -> bytes:
     """Machine code of a module, made by LLVM."""
-    target, llvm = machine(level), binding()
+    target, llvm = machine(2 if level == 2 else 0), binding()
     module = llvm.parse_assembly(_STATE["head"] + text)
     if level:
         options = llvm.create_pipeline_tuning_options(speed_level=2)
         options.loop_vectorization = True
         options.slp_vectorization = False
         builder = llvm.create_pass_builder(target, options)
-        if whole:
+        if whole and level == 2:
             passes = builder.getModulePassManager()
         else:
             passes = llvm.create_new_module_pass_manager()

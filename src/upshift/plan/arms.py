@@ -47,6 +47,8 @@ FEW_ITEMS = 4
 """Numbers in an element from which on loops over them are not worth a trace."""
 STALL = 50e-3
 """A compilation that takes longer than this is made on another thread, while the call goes on as it is."""
+PLAINLY = 0.7
+"""The share of what is left of a call that a compilation and its code may take to be made at once, however long."""
 MOST_PREPARED = 16
 LONG = 1e-3
 """Seconds of a job from which on threads and columns are better than one callable for all."""
@@ -142,7 +144,9 @@ class Numpy(Way):
 
 
 class Llvm(Way):
-    """The function itself as machine code, by our own compiler."""
+    """The function itself as machine code, by our own compiler: quickly made, see `Optimised`."""
+
+    quick = True
 
     def __init__(self, f: Any, ledger: Callable[[], Ledger], items: Items) -> None:
         super().__init__("llvm", guess=self._guess)
@@ -157,6 +161,9 @@ class Llvm(Way):
         self.direct: Callable[..., Any] | None = None
         """A C-level callable for columns as they were in the last run, where that left no lane."""
         self.entries: dict[int, Callable[..., Any] | None] = {}
+        self.is_optimised = False
+        """Whether its machine code cannot be made any better."""
+        self.better: Optimised | None = None
 
     def _guess(self, n: int) -> float:
         loop = self.ledger().arms[0].seconds(n)
@@ -183,10 +190,7 @@ class Llvm(Way):
             self.price = prices.code_price(checked.size)
             self.sure = not checked.unit.doubts
             return
-        if self.price > STALL and settings().num_threads > 1 and not self.waited_for:
-            self._compile_elsewhere(keys)
-        else:
-            self._compile(keys)
+        self._here_or_elsewhere(job, lambda: self._compile(keys))
 
     waited_for = False
     """Whether somebody wants to see it ready, however long that takes."""
@@ -195,24 +199,34 @@ class Llvm(Way):
         checked = self.checked.pop(keys)
         began = time.perf_counter()
         expected = prices.code_price(checked.size)
-        made = llvm.prepare(checked)
+        made = llvm.prepare(checked, self.quick)
         if isinstance(made, Refusal):
             self.refusal = made
             return
-        prices.learn("code", expected, time.perf_counter() - began)
+        if not made.kernel.optimised:  # else it came from the disk
+            prices.learn("code", expected, time.perf_counter() - began)
+        made.steps, self.is_optimised = checked.size, made.kernel.optimised
+        if self.better is not None:
+            self.better.price = prices.optimised_price(checked.size)
         self.prepared.setdefault(keys, []).insert(0, made)
         self.ready = True
 
-    def _compile_elsewhere(self, keys: Any) -> None:
+    def _here_or_elsewhere(self, job: Job, compile_: Callable[[], None]) -> None:
+        """What takes long, and is not paid for by what is left of the call, is made on another thread meanwhile."""
+        rest = self.ledger().cheapest(job.n).seconds(job.n)
+        pays = self.price + self.seconds(job.n) < PLAINLY * rest
+        if self.price <= STALL or pays or settings().num_threads == 1 or self.waited_for:
+            return compile_()
         self.busy = True
 
         def work() -> None:
             try:
-                self._compile(keys)
+                compile_()
             finally:
                 self.busy = False
 
         threading.Thread(target=work, name="upshift compiles", daemon=True).start()
+        return None
 
     def run(self, job: Job) -> Batched | Refusal:
         result = self._directly(job)
@@ -278,7 +292,7 @@ class Llvm(Way):
             except llvm.NotReady:
                 continue
         checked = llvm.check(job.f, keys, job.shared)
-        prepared_ = checked if isinstance(checked, Refusal) else llvm.prepare(checked)
+        prepared_ = checked if isinstance(checked, Refusal) else llvm.prepare(checked, self.quick)
         if isinstance(prepared_, Refusal):
             return prepared_
         variants.insert(0, prepared_)
@@ -319,6 +333,43 @@ class Llvm(Way):
         return verify.check(job.call, job.row, results, True, list(results))
 
 
+class Optimised(Llvm):
+    """The same machine code by all of LLVM's optimisations: two to three times as fast, at several times the price."""
+
+    quick = False
+
+    def __init__(self, f: Any, ledger: Callable[[], Ledger], items: Items, base: Llvm) -> None:
+        super().__init__(f, ledger, items)
+        self.base, self.after, self.sure = base, base, True
+        self.price = prices.optimised_price(prices.EXPECTED_STEPS)
+        base.better = self
+
+    def _guess(self, n: int) -> float:
+        before = self.base.seconds(n)
+        if self.base.is_optimised:
+            return before
+        reading = self.items.listed * prices.LIST_ITEM + self.items.fields * prices.FIELD_OF_TUPLE
+        fixed = min(prices.KERNEL_CALL + n * reading, before)
+        return fixed + (before - fixed) / prices.OPTIMISED_GAIN
+
+    def build(self, job: Job) -> None:
+        """All machine code that the quick way has so far, again."""
+        if not self.base.open:
+            self.refusal = self.base.refusal
+            return
+        self._here_or_elsewhere(job, self._optimise)
+
+    def _optimise(self) -> None:
+        for keys, variants in list(self.base.prepared.items()):
+            for prepared in variants:
+                began, steps = time.perf_counter(), prepared.steps
+                again = prepared.kernel.optimised
+                self.prepared.setdefault(keys, []).append(prepared.as_optimised())
+                if not again:
+                    prices.learn("optimised", prices.optimised_price(steps), time.perf_counter() - began)
+        self.ready = True
+
+
 class Simd(Way):
     """The traced function without branches, as vector code with vector maths."""
 
@@ -346,7 +397,7 @@ class Simd(Way):
             try:
                 if tree is None or tree.root is None:
                     raise NoSelect("it could not be traced")
-                self.price, self.sure = prices.code_price(2 * len(select_of(tree).lines)), True
+                self.price, self.sure = prices.optimised_price(2 * len(select_of(tree).lines)), True
             except NoSelect as reason:
                 self.refusal = Refusal("simd", str(reason))
             return
@@ -407,8 +458,9 @@ def arms_of(
         if not isinstance(column, np.ndarray):
             items.count(first)
     ways: list[Way] = [Loop(), Numpy(f, traces, ledger, of_arrays, items)]
-    ways.append(Llvm(f, ledger, items))
-    ways[1].after = ways[2]
+    base = Llvm(f, ledger, items)
+    ways += [base, Optimised(f, ledger, items, base)]
+    ways[1].after = base
     if not exact and not of_arrays and not items.fields and prices.uses_maths(f):
         ways.append(Simd(f, ledger, traces, items))
     if HAS_GPU:

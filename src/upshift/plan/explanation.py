@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -101,7 +102,9 @@ def _explain(job: Job, function: Function) -> Explanation:
         elif isinstance(arm, Llvm) and arm.last is not None and arm.status is not None:
             _describe_left(arm, made)
     made.gear = ledger.cheapest(job.n).name
-    made.seconds = {arm.name: arm.seconds(job.n) for arm in ledger.arms if arm.ready and arm.open and arm.line.seen}
+    for arm in ledger.arms:
+        if arm.ready and arm.open and arm.line.seen:
+            made.seconds[arm.name] = min(arm.seconds(job.n), made.seconds.get(arm.name, math.inf))
     return made
 
 

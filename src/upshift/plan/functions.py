@@ -17,7 +17,7 @@ from ..errors import Refusal
 from ..gears.job import Job
 from ..gears.numpy import Pace
 from ..trace.apart import Apart
-from .arms import FEW, Cuda, Items, Llvm, Simd, Way, arms_of
+from .arms import FEW, Cuda, Optimised, Simd, Way, arms_of
 from .batch import FORCED, batch
 from .batched import Batched
 from .ledger import Ledger
@@ -51,9 +51,7 @@ class Function:
         if gear == "numpy":
             return batch(job, self.traces, Pace(FORCED, FORCED_SECONDS))
         if gear == "llvm":
-            arm = self.arm("llvm")
-            if arm is None:
-                arm = Llvm(job.f, lambda: self.ledger, Items())
+            arm = next(arm for arm in self.ledger.arms if isinstance(arm, Optimised))
             made = arm.run(job)
             arm.ready = not isinstance(made, Refusal)
             return made
