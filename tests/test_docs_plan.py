@@ -115,6 +115,8 @@ class Life:
         while (arm := self.ledger.to_build(n)) is not None:
             truth, was_sure = self.truth[arm], arm.sure
             truth.bought = True
+            least = self.truth[self.ledger.cheapest(n)].seconds(n)
+            assert truth.price <= (self.runs + least) * (1 + 1e-9), "it was bought before it had paid"
             arm.ready, arm.refusal = not truth.refuses, "it was made so" if truth.refuses else None
             self.sure_prices += truth.price if was_sure else 0.0
             self.ledger.built(arm, truth.price, was_sure)
