@@ -34,10 +34,11 @@ from upshift.gears.cuda.kernel import HEAD, Kernel, ptx_of_lane
 from upshift.gears.cuda.lines import read
 from upshift.gears.cuda.target import Target, target_of
 from upshift.gears.cuda.ufuncs import c_name
-from upshift.gears.numba.branchless import shared_values
 from upshift.gears.numba.floats import C_FUNCTIONS, register_symbols
 from upshift.gears.ran import NotCompiled, Ran
-from upshift.trace import Tree, bind, grow
+from upshift.gears.uniform import shared_values
+from upshift.trace.grow import bind, grow
+from upshift.trace.tree import Tree
 from upshift.verify import check_columns, differ
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import importlib.util
 import logging
 import os
-import platform
 import sys
-import zlib
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from .config import settings
 
@@ -67,38 +61,3 @@ def say_once(about: Any, level: int, text: str) -> None:
     if about not in _said:
         _said.add(about)
         log.log(level, "upshift: %s", text)
-
-
-@functools.cache
-def stamp() -> dict[str, str]:
-    """What measured times depend on besides the function: versions and the processor."""
-    return {
-        "upshift": getattr(sys.modules[__name__.partition(".")[0]], "__version__", ""),
-        "python": sys.version,
-        "numpy": np.__version__,
-        "numba": _numba_version(),
-        "processor": _processor(),
-    }
-
-
-def _numba_version() -> str:
-    """By the name of its folder: importing Numba takes a quarter of a second, importlib.metadata some 15 ms."""
-    try:
-        found = importlib.util.find_spec("numba")
-        beside = os.listdir(Path(found.origin).parents[1]) if found and found.origin else []
-    except (OSError, ValueError):
-        return ""
-    return " ".join(sorted(name[6:-10] for name in beside if name.startswith("numba-") and name.endswith(".dist-info")))
-
-
-def _processor() -> str:
-    """Name and features of the first core; the whole of /proc/cpuinfo takes long where there are many."""
-    words = ("model name", "flags", "Features", "CPU implementer", "CPU part", "cpu", "isa")
-    try:
-        with open("/proc/cpuinfo", "rb", buffering=0) as opened:
-            lines = opened.read(8192).decode("ascii", "replace").partition("\n\n")[0].split("\n")
-    except OSError:
-        return f"{platform.machine()} {os.environ.get('PROCESSOR_IDENTIFIER', '')}"
-    told = [line for line in lines if line.partition(":")[0].strip() in words]
-    name = next((line.partition(":")[2].strip() for line in told if line.startswith("model name")), "")
-    return f"{platform.machine()} {name} {zlib.crc32('|'.join(told).encode()):08x}"

@@ -12,7 +12,6 @@ from ..columns.forms import Form
 from ..columns.kinds import Column, Kind
 from ..columns.outputs import Numbers, Placed, Stored, Unsure, piece_of
 from ..errors import Refusal
-from .direct import Direct
 
 
 @dataclass(slots=True)
@@ -78,9 +77,6 @@ class Prepared(Protocol):
     @property
     def form(self) -> Form:
         """Of its results."""
-
-    def direct(self) -> Direct | None:
-        """One call for all lanes, without a thought; None where it takes more."""
 
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         """All lanes; None where it no longer stands on what the function captured."""

@@ -16,13 +16,16 @@ from ..rules import Op
 from ..rules.arrays import NoRule
 from ..rules.blur import EXACT, Blurred, spread, too_close, too_inexact
 from ..rules.op import Span
-from ..trace import Const, Guard, Leaf, Node, Raises, Ref, Waiting, grow, value_key
+from ..rules.spans import span_of
+from ..trace.grow import grow
+from ..trace.record import value_key
+from ..trace.tree import Const, Guard, Leaf, Node, Raises, Ref, Waiting
 from ..trace.turns import DrawOp, hanging_on_draws
 from .bands import Band, either, is_few, is_like, pick, plain, share
-from .express import made_as, span_of
 from .passes import Pass, TooBlurred
 from .program import Care, Instruction, program_of
 from .store import Where, count_of, index_of
+from .uniform import made_as
 
 STEP_SECONDS = 0.8e-6
 """What one step costs on few lanes, about."""

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
-import math
-import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..columns.forms import flatten
-from ..columns.inputs import Group, Lanes, elements_of
-from ..columns.kinds import Kind, fits_int64, kind_of
+from ..columns.inputs import Group, Lanes
+from ..columns.kinds import Kind
 from ..config import settings
 from ..errors import Refusal
-from ..gears.binder import MISS
-from ..gears.direct import written
-from ..gears.express import is_array_form
 from ..gears.frameworks import prepare
 from ..gears.job import Job
 from ..gears.ran import Prepared, Ran
-from ..trace import Tree
+from ..trace.tree import Tree
 from ..verify import check_columns, sample
 from .batched import Batched
 
@@ -32,11 +25,6 @@ MOST_VARIANTS = 4
 MANY = 1 / 16
 """The share of lanes from which on it is too much that machine code of what was traced leaves them."""
 CHANGES = "what it captured changes while it runs"
-FEW_LEFT = 8
-"""Lanes, besides one of a thousand, that may be left without a second thought."""
-SPOT_CHECK = 200
-"""Of so many calls by trusted machine code, one element of one is compared with the plain function."""
-_SPOTS = random.Random(1)  # our own: the user's random state is never touched
 
 
 @dataclass(slots=True, eq=False)
@@ -56,13 +44,6 @@ class Machines:
     refused: dict[Any, Refusal] = field(default_factory=dict)
     seconds: float = 0.0
     """What compilations have cost so far, with the checks of what they made."""
-
-    def why_not(self, job: Job) -> Refusal | None:
-        """Why a job cannot be run, as far as is known."""
-        for group in job.groups():
-            if group.lanes is not None and _key(group.lanes, job) in self.refused:
-                return self.refused[_key(group.lanes, job)]
-        return None
 
     def is_ready(self, job: Job) -> bool:
         if not self.ready:

@@ -14,6 +14,15 @@ from .op import Span
 ENDLESS: Span = (-(2**300), 2**300)
 
 
+def span_of(arg: Any) -> tuple[Any, Any]:
+    """The smallest and the largest value of an argument, as Python numbers."""
+    if isinstance(arg, np.ndarray):
+        return (arg.min().item(), arg.max().item()) if arg.size else (0, 0)
+    number = arg.item() if isinstance(arg, np.generic) else arg
+    number = int(number) if isinstance(number, bool) else number
+    return number, number
+
+
 def _of_corners(fn: Callable[[Any, Any], Any]) -> Callable[[Span, Span], Span]:
     def reach(a: Span, b: Span) -> Span:
         corners = [fn(x, y) for x in a for y in b]

@@ -11,12 +11,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from ..plan.costs import Line
 from . import results, surroundings
 from .call import Call, is_flat
 from .captured import Portrait, portray
 from .glance import Glance, glance_of
 from .kinds import WHILE
+from .timing import Line
 from .trace import Traced, trace_element
 from .ways import Way, build, build_direct, build_plain
 

@@ -10,10 +10,10 @@ from ...columns.forms import Form
 from ...columns.kinds import Kind
 from ...emit.select import Select, select_of
 from ...emit.select_rows import NoSelect
-from ...trace import Tree
+from ...trace.tree import Tree
 from ..binder import MISS, Binder, binder_of
-from ..numba.branchless import shared_values
 from ..ran import NotCompiled, Ran
+from ..uniform import shared_values
 from . import driver
 from .flat import Flat, Shared, flatten_lane
 from .function import build, look_for_gpu, run_here
@@ -49,9 +49,6 @@ class CudaTree:
         """What all lanes share, as it is now; None where the kernel no longer stands on it."""
         found: Any = self.bind(f, shared) if self.tree.paths == self.paths else MISS
         return None if found is MISS else shared_values(self.select, dict(zip(self.inputs, found, strict=True)))
-
-    def direct(self) -> None:
-        return None
 
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         captured = self.captured(f, shared)

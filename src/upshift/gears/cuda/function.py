@@ -46,9 +46,6 @@ class CudaFunction:
         found = self.bind(f, shared)
         return None if found is MISS else found
 
-    def direct(self) -> None:
-        return None
-
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         captured = self.captured(f, shared)
         if captured is None:

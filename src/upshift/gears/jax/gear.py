@@ -19,9 +19,10 @@ from ...columns.inputs import Stacked
 from ...columns.kinds import Column, Kind
 from ...config import settings
 from ...rules.arrays import flat_results
-from ...trace import Const, Step, Tree, bind
-from ..express import made_as
+from ...trace.grow import bind
+from ...trace.tree import Const, Step, Tree
 from ..ran import NotCompiled, Ran
+from ..uniform import made_as
 from .context import in_full
 from .element import Outline, Shared, numbers_of, outline_of, program_of
 from .value import MOST_NUMBERS, Traced, refuse
@@ -174,9 +175,6 @@ class Compiled:
     @property
     def form(self) -> Form:
         return self.program.outline.form
-
-    def direct(self) -> None:
-        return None
 
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         """All lanes; None where it no longer stands on what the function captured, or how its elements lie."""

@@ -25,11 +25,11 @@ from ...compiler.rows import items
 from ...compiler.rows.items import Width
 from ...emit.select import Select, select_of
 from ...emit.select_rows import NUMBERS, NoSelect
-from ...trace import Const, Step, Tree
+from ...trace.tree import Tree
 from ..binder import MISS, Binder, binder_of
 from ..chunks import THREADS_PAY_SECONDS, chunks_of, side_by_side
-from ..express import made_as
 from ..ran import NotCompiled, Ran
+from ..uniform import shared_values
 
 GEAR = "simd"
 WIDE = 8
@@ -369,9 +369,6 @@ class Flat:
     def kinds(self) -> Sequence[Kind]:
         return self.tree.kinds
 
-    def direct(self) -> None:
-        return None
-
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         captured: Any = self.bind(f, shared) if self.tree.paths == self.paths else MISS
         if captured is MISS:
@@ -395,31 +392,6 @@ class Flat:
             stretch(slice(0, n))
         found = np.flatnonzero(left) if any(odd) else _NO_LANES
         return Ran(self.form, outs, found, n, self.mixed, self.select.unsure)
-
-
-def shared_values(select: Select, captured: dict[int, Any]) -> list[Any] | None:
-    """What all lanes share, as it is now; None where it is no longer what was traced."""
-    found: dict[str, Any] = {}
-    values: dict[int, Any] = dict(captured)
-    steps = iter(select.uniform_steps)
-    for name, kind in zip(select.uniform, select.uniform_kinds, strict=True):
-        if name.startswith("c"):
-            found[name] = captured[-int(name[1:])]
-            continue
-        value = _once(next(steps), values)
-        if not made_as(value, kind):
-            return None
-        found[name] = value
-    return list(found.values())
-
-
-def _once(step: Step, values: dict[int, Any]) -> Any:
-    args = [ref.value if isinstance(ref, Const) else values[ref] for ref in step.refs]
-    try:
-        values[step.out] = step.fn(*args)
-    except Exception:  # of a pure function of numbers: the plain function will raise it where it matters
-        return None
-    return values[step.out]
 
 
 def prepare(tree: Tree, exact: bool) -> Flat:
