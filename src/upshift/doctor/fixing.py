@@ -45,10 +45,16 @@ def look(source: Source, wants: Callable[[str], bool] = lambda code: True) -> li
     return [source.locate(f) for f in found if wants(f.code) and not is_silenced(f, lines)]
 
 
-def fix(source: Source, wants: Callable[[str], bool] = lambda code: True, choice: Choice = choose_safe) -> Fixed:
-    """Mend until nothing is left that the choice would mend."""
+def fix(
+    source: Source,
+    wants: Callable[[str], bool] = lambda code: True,
+    choice: Choice = choose_safe,
+    later: Choice | None = None,
+) -> Fixed:
+    """Mend until nothing is left that the choice would mend; from the second round on, that `later` would."""
     mended: list[tuple[Finding, Fix]] = []
-    for _ in range(ROUNDS):
+    for number in range(ROUNDS):
+        choice = later if number and later is not None else choice
         chosen = _apart([(f, c) for f in look(source, wants) if (c := choice(f)) is not None and _has_room(source, c)])
         if not chosen:
             break

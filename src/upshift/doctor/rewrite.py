@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .finding import Edit, Fix, Span
-from .sources import MARK, Source, with_magics
+from .sources import MARK, Source, with_magics, without_magics
 
 
 class CannotRewrite(Exception):
@@ -170,7 +170,7 @@ def rebuild_notebook(source: Source, made: str) -> bytes:
         entry = source.notebook["cells"][cell.at]
         before = "".join(entry["source"]) if isinstance(entry["source"], list) else entry["source"]
         after = with_magics(parts[cell.number], before)
-        if after != before:
+        if parts[cell.number] != "\n".join(without_magics(before)):
             entry["source"] = after.splitlines(keepends=True) if isinstance(entry["source"], list) else after
     return (json.dumps(source.notebook, indent=1, ensure_ascii=False) + "\n").encode()
 

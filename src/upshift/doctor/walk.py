@@ -71,8 +71,8 @@ class File(Names):
             self.add_import(node)
         self.find_compiled()
         self.visit_all(self.tree.body)
-        while self.later:  # functions run when the module's names are all there
-            function, self.scope = self.later.pop(0)
+        for function, scope in self.later:  # grows meanwhile: functions run when the names around them are all there
+            self.scope = scope
             self.enter(function, function.body)
         return sorted(set(self.findings), key=lambda f: (f.place, f.code))
 

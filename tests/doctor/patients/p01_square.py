@@ -1,4 +1,5 @@
 """Squares of an array of 1,000: a list comprehension, and tf.map_fn."""
+
 import sys
 
 import numpy as np

@@ -1,4 +1,5 @@
 """A mix of sines, with eager operations for each element."""
+
 import sys
 
 import tensorflow as tf

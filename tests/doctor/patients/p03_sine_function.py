@@ -1,4 +1,5 @@
 """The mix of sines in tf.map_fn under tf.function, with 10,000 elements."""
+
 import sys
 
 import tensorflow as tf

@@ -1,4 +1,5 @@
 """Pixel by pixel into an image, in nested Python loops inside tf.map_fn: tensors do not take items."""
+
 import sys
 
 import numpy as np

@@ -1,4 +1,5 @@
 """A tf.map_fn whose body is one operation that takes all rows at once."""
+
 import sys
 
 import tensorflow as tf

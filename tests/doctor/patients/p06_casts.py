@@ -1,4 +1,5 @@
 """tf.vectorized_map with casts from and to uint8, on images drawn as uint8, which TensorFlow does not draw."""
+
 import sys
 
 import tensorflow as tf

@@ -1,4 +1,5 @@
 """A tf.function that adds two Python ints."""
+
 import sys
 
 import tensorflow as tf

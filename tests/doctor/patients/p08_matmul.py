@@ -1,4 +1,5 @@
 """A product of two 1000x1000 matrices, eagerly and in a tf.function: nothing is wrong here."""
+
 import sys
 
 import tensorflow as tf

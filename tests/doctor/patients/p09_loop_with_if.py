@@ -1,4 +1,5 @@
 """A loop of 10,000 with an `if`, inside a tf.function."""
+
 import tensorflow as tf
 
 

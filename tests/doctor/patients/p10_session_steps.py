@@ -1,4 +1,5 @@
 """A hundred steps in a Python loop inside tf.map_fn, run by a session, on code that is eager now."""
+
 import sys
 
 import tensorflow as tf

@@ -1,4 +1,5 @@
 """A polynomial in tf.map_fn, run by a session."""
+
 import sys
 
 import tensorflow as tf

@@ -1,4 +1,5 @@
 """The same polynomial, written for all elements: nothing is wrong here."""
+
 import sys
 
 import tensorflow as tf

@@ -1,4 +1,5 @@
 """Add one through tf.numpy_function, on 100,000 ints, run by a session."""
+
 import sys
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Rotation by scikit-image through tf.numpy_function, against tf.contrib.image.rotate, which is gone."""
+
 import sys
 
 import numpy as np

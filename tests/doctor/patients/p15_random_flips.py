@@ -1,4 +1,5 @@
 """Random flips of image and label together through tf.numpy_function, in tf.data."""
+
 import sys
 
 import numpy as np

@@ -85,9 +85,10 @@ check(
         TF + "def train(ds):\n    for x in ds:\n        print(x)\n",
     ),
     figure=Figure(
-        "import tensorflow as tf, time\nw = tf.ones((300, 300))\n"
-        "ds = tf.data.Dataset.range(12).map(lambda x: tf.matmul(w, w) * tf.cast(x, tf.float32)).batch(2)\n"
-        "def train(d):\n    for x in d:\n        time.sleep(0.004)",
+        "import tensorflow as tf, time\nw = tf.random.normal((400, 400))\n"
+        "work = lambda x: tf.reduce_sum(tf.matmul(w * tf.cast(x, tf.float32), w))\n"
+        "ds = tf.data.Dataset.range(16).map(work).batch(2)\n"
+        "def train(d):\n    for x in d:\n        time.sleep(0.01)",
         "train(ds)",
         "train(ds.prefetch(2))",
     ),

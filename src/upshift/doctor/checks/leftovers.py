@@ -10,10 +10,6 @@ from ..table import Figure, check, on_attribute, on_call
 from ..walk import File
 
 TF = "import tensorflow as tf\n"
-_SAME = Figure(
-    "import tensorflow as tf\nx = tf.range(1000.0)\ng = tf.function(lambda x: x * 2.0 + 1.0)", "g(x)", "x * 2.0 + 1.0"
-)
-
 check(
     "UPS116",
     "tf.contrib is gone since TensorFlow 2",
@@ -48,7 +44,12 @@ check(
         TF + "tf.compat.v1.disable_eager_execution()\nx = tf.constant(1)\nsess = tf.compat.v1.Session()\n",
         "import requests, tensorflow\nwith requests.Session() as session:\n    session.get('x')\n",
     ),
-    figure=_SAME,
+    figure=Figure(
+        "import tensorflow as tf, numpy as np\nwith tf.Graph().as_default() as g:\n    a = tf.range(1000.0)\n"
+        "    b = a * 2.0 + 1.0\nsess = tf.compat.v1.Session(graph=g)\nx = tf.range(1000.0)",
+        "sess.run(b)",
+        "(x * 2.0 + 1.0).numpy()",
+    ),
     broken=True,
 )
 check(
@@ -83,7 +84,11 @@ check(
         "import tensorflow.compat.v1 as tf\ny = tf.log(x)\n",
         "import logging as tf\nimport tensorflow\ntf.log(1, 'x')\n",
     ),
-    figure=_SAME,
+    figure=Figure(
+        "import tensorflow as tf\nx = tf.range(1.0, 1000.0)",
+        "tf.compat.v1.log(x)",
+        "tf.math.log(x)",
+    ),
     broken=True,
 )
 

@@ -14,7 +14,7 @@ from ..finding import Finding, Fix
 from ..rewrite import CannotRewrite, apply
 from ..walk import File
 from .compare import Verdict, compare
-from .purity import why_not_again
+from .purity import LIBRARIES, why_not_again
 from .recorder import Kept, Record
 from .sites import Site
 
@@ -52,32 +52,36 @@ def try_all(file: File, site: Site, record: Record, names: dict[str, Any]) -> tu
 
 def _why_not(file: File, site: Site) -> str:
     """Why the function at a site must not be called again."""
-    if site.sort in ("loop",):
+    node = next(
+        (n for n in ast.walk(file.tree) if isinstance(n, ast.Call | ast.ListComp) and file.span(n) == site.span), None
+    )
+    if node is None:
         return ""
-    for function in _functions_at(file, site):
-        reason = why_not_again(file, function)
+    if isinstance(node, ast.ListComp):
+        reason = why_not_again(file, ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.elt))
+        return f"not replayed: the element's expression {reason}" if reason else ""
+    for given in _called_at(file, site, node):
+        function = file.function_of(given)
+        name = getattr(given, "id", "the function")
+        if function is not None:
+            reason = why_not_again(file, function)
+        else:
+            reason = "" if file.dotted(given).startswith(LIBRARIES) else "is defined elsewhere, and may do anything"
         if reason:
-            return f"not replayed: {getattr(function, 'name', 'the function')} {reason}"
+            return f"not replayed: {name} {reason}"
     return ""
 
 
-def _functions_at(file: File, site: Site) -> list[ast.FunctionDef | ast.Lambda]:
+def _called_at(file: File, site: Site, node: ast.Call) -> list[ast.expr]:
     """The functions that a replay would call."""
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Call | ast.ListComp) and file.span(node) == site.span:
-            if isinstance(node, ast.ListComp):
-                return [ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.elt)]
-            given = [file.function_of(arg) for arg in [*node.args, *(k.value for k in node.keywords)]]
-            own = file.functions.get(site.name)
-            made = [
-                file.function_of(arg)
-                for target, call in file.outline.wrapped
-                if target == site.name
-                for arg in call.args
-            ]
-            direct = [file.function_of(arg) for arg in node.func.args] if isinstance(node.func, ast.Call) else []
-            return [f for f in [own, *given, *made, *direct] if f is not None]
-    return []
+    if site.name:
+        if site.name in file.functions and site.name not in {target for target, _ in file.outline.wrapped}:
+            return [ast.Name(site.name, ast.Load())]
+        return [call.args[0] for target, call in file.outline.wrapped if target == site.name]
+    if isinstance(node.func, ast.Call):
+        return node.func.args[:1]
+    given = [k.value for k in node.keywords if k.arg in ("fn", "func1d", "func", "map_func")]
+    return node.args[:1] or given
 
 
 def _try(name: str, run: Alternative, record: Record) -> Trial:

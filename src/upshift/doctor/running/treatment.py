@@ -72,12 +72,27 @@ def _mend(made: Outcome, argv: Sequence[str], runner: Runner) -> None:
     chosen = _choose(made.source, made.report)
     whole = chosen | _only_as_a_whole(made.source)
     for choice in [whole, chosen] if whole != chosen else [chosen]:
-        fixed = fix(made.source, choice=lambda f, choice=choice: choice.get((f.place, f.code)))  # type: ignore[misc]
+        fixed = fix(made.source, choice=_by_place(choice), later=_safe_but(made.report["refused"]))
         if fixed.text == made.source.text:
             made.words.append("nothing to rewrite" if not made.repaired else "rewritten so that it runs")
         elif not _keep(made, fixed, argv, runner, must_gain=choice is not chosen):
             continue
         return
+
+
+def _by_place(choice: dict[tuple[Any, str], Fix]) -> Callable[[Finding], Fix | None]:
+    return lambda finding: choice.get((finding.place, finding.code))
+
+
+def _safe_but(refused: set[Any]) -> Callable[[Finding], Fix | None]:
+    """In later rounds places have moved: what is safe, but for what was tried in vain."""
+    in_vain = {(code, name) for _, code, name in refused}
+
+    def choose(finding: Finding) -> Fix | None:
+        safe = finding.safe_fix
+        return None if safe is None or (finding.code, safe.name) in in_vain else safe
+
+    return choose
 
 
 def _keep(made: Outcome, fixed: Fixed, argv: Sequence[str], runner: Runner, must_gain: bool) -> bool:

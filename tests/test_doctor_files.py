@@ -1,0 +1,161 @@
+"""Files as they are: broken, huge, in other encodings, notebooks with magics; and that a fix is all or nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from doctor.programs import make_program
+from upshift.cli import main
+from upshift.doctor.fixing import fix, look
+from upshift.doctor.sources import Source, read
+
+SLOW = "import numpy as np\nxs = np.linspace(0, 1, 1000)\nys = [x * x for x in xs]\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"def f(:\n",
+        b"\xff\xfe\x00",
+        b"x = '\xe4'\n",
+        b"# -*- coding: nonsense -*-\n",
+        b"a\0b",
+        b"print 'two'\n",
+        b"\tx\n  y\n",
+    ],
+)
+def test_a_file_that_is_no_python_is_named(data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.py"
+    path.write_bytes(data)
+    (tmp_path / "y.py").write_text(SLOW)
+    for extra in ([], ["--fix"], ["--diff"]):
+        assert main(["doctor", str(tmp_path), *extra]) == 2
+        told = capsys.readouterr()
+        assert f"error: {path}" in told.out + told.err
+    assert path.read_bytes() == data
+    assert "list(xs * xs)" in (tmp_path / "y.py").read_text(), "the others are looked at all the same"
+
+
+def test_empty_and_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "x.py").write_text("")
+    assert main(["doctor", str(tmp_path)]) == 0
+    assert main(["doctor", str(tmp_path / "no.py")]) == 2
+    (tmp_path / "x.ipynb").write_text("{}")
+    assert main(["doctor", str(tmp_path)]) == 2
+    assert "save it with Jupyter" in capsys.readouterr().out
+
+
+def test_other_encodings_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    path.write_bytes(("# coding: latin-1\nname = 'Jürgen'  # schön\n" + SLOW).encode("latin-1"))
+    assert main(["doctor", "--fix", str(path)]) == 0
+    text = path.read_bytes().decode("latin-1")
+    assert "list(xs * xs)" in text and "schön" in text
+
+
+def test_columns_after_other_letters(tmp_path: Path) -> None:
+    text = "import numpy as np\nxs = np.linspace(0, 1, 1000)\nä = 'ü🙂'; ys = [x * x for x in xs]\n"
+    (found,) = look(Source("x.py", text))
+    assert found.column == text.splitlines()[2].index("[")
+    assert "ä = 'ü🙂'; ys = list(xs * xs)\n" in fix(Source("x.py", text)).text
+
+
+def test_line_ends_comments_and_format_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    before = SLOW.replace("\n", "\r\n") + "z = ( 1,\r\n      2 )   # odd\r\nd={ 'a' :1}\r\n"
+    path.write_bytes(before.encode())
+    main(["doctor", "--fix", str(path)])
+    assert path.read_bytes().decode() == before.replace("[x * x for x in xs]", "list(xs * xs)")
+
+
+def test_huge_and_deep_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "huge.py").write_text("import numpy as np\n" + "def f(x):\n    return np.sin(x) + 1\n" * 20_000 + SLOW)
+    assert main(["doctor", str(tmp_path / "huge.py")]) == 1
+    (tmp_path / "deep.py").write_text("import numpy as np\nx = " + "(" * 150 + "1" + ")" * 150 + "\n")
+    assert main(["doctor", str(tmp_path / "deep.py")]) in (0, 2)
+    (tmp_path / "long.py").write_text("import numpy as np\nx = " + "+".join(["1"] * 3000) + "\n")
+    assert main(["doctor", str(tmp_path / "long.py")]) in (0, 2)
+
+
+def test_a_fix_touches_only_the_named_file_and_keeps_its_mode(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.py", tmp_path / "two.py"
+    one.write_text(SLOW)
+    two.write_text(SLOW)
+    one.chmod(0o755)
+    assert main(["doctor", "--fix", str(one)]) == 0
+    assert two.read_text() == SLOW
+    assert stat.S_IMODE(one.stat().st_mode) == 0o755
+    assert sorted(os.listdir(tmp_path)) == ["one.py", "two.py"]
+    text = one.read_text()
+    assert main(["doctor", "--fix", str(one)]) == 0 and one.read_text() == text
+
+
+def test_diff_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.py"
+    path.write_text(SLOW)
+    assert main(["doctor", "--diff", str(path)]) == 1
+    assert "+ys = list(xs * xs)" in capsys.readouterr().out
+    assert path.read_text() == SLOW
+
+
+def test_names_that_are_taken_are_not_imported_over() -> None:
+    text = "import numpy as np\nup = 3\nf = np.vectorize(len)\nprint(up)\n"
+    source = Source("x.py", text)
+    assert fix(source, choice=lambda f: f.fixes[-1] if f.fixes else None).text == text
+
+
+def notebook(*cells: str) -> str:
+    made = [{"cell_type": "code", "source": c.splitlines(keepends=True), "outputs": [], "metadata": {}} for c in cells]
+    made.insert(1, {"cell_type": "markdown", "source": ["# np.vectorize"], "metadata": {}})
+    return json.dumps(
+        {"cells": made, "metadata": {"kernelspec": {"language": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    )
+
+
+CELLS = (
+    "%matplotlib inline\nimport numpy as np\nxs = np.linspace(0, 1, 1000)",
+    "!pip install numpy\nfiles = !ls\nnp.vectorize?",
+    "%%bash\nfor x in *; do echo $x; done",
+    "%%time\nys = [x * x for x in xs]  # squares\nif True:\n    %timeit sum(ys)\nprint(len(ys))",
+)
+
+
+def test_notebooks_with_magics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.ipynb"
+    path.write_text(notebook(*CELLS))
+    assert main(["doctor", str(path)]) == 1
+    assert f"{path}:cell 4:2:6: UPS123" in capsys.readouterr().out
+    assert main(["doctor", "--fix", str(path)]) == 0
+    made = ["".join(c["source"]) for c in json.loads(path.read_text())["cells"] if c["cell_type"] == "code"]
+    assert made == [*CELLS[:3], CELLS[3].replace("[x * x for x in xs]", "list(xs * xs)")]
+
+
+def printed(text: str) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        exec(compile(text, "<program>", "exec"), {"__name__": "__main__"})
+    return out.getvalue()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_fuzz_numpy_programs_print_the_same_after_a_fix() -> None:
+    changed = 0
+    for seed in range(250):
+        text = make_program("numpy", seed)
+        fixed = fix(Source("x.py", text)).text
+        changed += fixed != text
+        assert printed(fixed) == printed(text), f"seed {seed}:\n{text}\n{fixed}"
+    assert changed >= 40
+
+
+def test_reading_gives_what_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    path.write_bytes(b"\xef\xbb\xbfimport numpy\r\n")
+    assert read(str(path)).encoding == "utf-8-sig"

@@ -1,0 +1,223 @@
+"""Measured runs of scripts: those that end well, exit, raise, fork, read standard input; and what is rewritten then."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from upshift.doctor.running.compare import compare
+from upshift.doctor.running.measure import run
+from upshift.doctor.running.notebook import run_cell
+from upshift.doctor.running.treatment import same_output
+from upshift.doctor.sources import Source, read
+
+TRAINING = Path(__file__).parent / "doctor" / "training"
+VECTORIZE = """import sys
+import numpy as np
+
+xs = np.linspace(-1, 1, 20000)
+
+
+def f(x):
+    return x * x if x > 0 else -x
+
+
+g = np.vectorize(f)
+for _ in range(3):
+    ys = g(xs)
+squares = [x * x for x in xs]
+print(ys.sum(), len(squares), sys.argv[1:], __name__)
+"""
+
+
+def doctor(*words: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "upshift", "doctor", *words]
+    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
+
+
+def script(folder: Path, text: str) -> str:
+    path = folder / "script.py"
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_run_measures_replays_and_rewrites(tmp_path: Path) -> None:
+    path = script(tmp_path, VECTORIZE)
+    plain = subprocess.run([sys.executable, path, "--fix", "x"], capture_output=True, text=True).stdout
+    done = doctor("--fix", "--run", path, "--fix", "x")
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith(plain), "the script's own words come first, its arguments are its own"
+    assert "3 calls, 60,000 elements" in done.stdout
+    assert "up.vectorize" in done.stdout and "the same result" in done.stdout and "the same output" in done.stdout
+    text = Path(path).read_text()
+    assert "list(xs * xs)" in text
+    after = subprocess.run([sys.executable, path, "--fix", "x"], capture_output=True, text=True)
+    assert after.stdout == plain, after.stderr
+
+
+def test_json_of_a_run(tmp_path: Path) -> None:
+    path = script(tmp_path, VECTORIZE)
+    done = doctor("--format", "json", "--run", path)
+    told = json.loads(done.stdout)
+    sites = {code: site for site in told["sites"] for code in site["codes"]}
+    assert (sites["UPS121"]["calls"], sites["UPS121"]["elements"]) == (3, 60_000)
+    assert sites["UPS123"]["trials"][0]["verdict"] == "equal"
+    assert 0 < sites["UPS121"]["share"] <= 1
+    assert Path(path).read_text() == VECTORIZE
+
+
+def run_here(tmp_path: Path, text: str) -> tuple[int, str, list[tuple[str, int]]]:
+    made = run(read(script(tmp_path, text)), [])
+    return made.status, made.error, [(m.site.findings[0].code, m.record.calls) for m in made.measured]
+
+
+HEAD = "import numpy as np\nxs = np.linspace(0, 1, 1000)\nys = [x * x for x in xs]\n"
+
+
+@pytest.mark.parametrize(
+    ("tail", "status", "error"),
+    [
+        ("", 0, ""),
+        ("raise SystemExit\n", 0, ""),
+        ("import sys\nsys.exit(3)\n", 3, ""),
+        ("raise SystemExit('bye')\n", 1, ""),
+        ("raise ValueError('no')\n", 1, "ValueError: no"),
+        ("def main():\n    return 1 / 0\nmain()\n", 1, "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_scripts_that_end(tail: str, status: int, error: str, tmp_path: Path) -> None:
+    assert run_here(tmp_path, HEAD + tail) == (status, error, [("UPS123", 1)])
+
+
+def test_nothing_stays_behind(tmp_path: Path) -> None:
+    before = sys.argv, list(sys.path), sys.modules["__main__"]
+    run_here(tmp_path, HEAD + "import sys\nsys.argv = []\nsys.path.append('x')\n")
+    assert (sys.argv, sys.path, sys.modules["__main__"]) == before
+
+
+def test_scripts_that_fork_or_leave_or_read(tmp_path: Path) -> None:
+    forking = HEAD + (
+        "import os, sys\npid = os.fork()\nif pid == 0:\n    print('child', flush=True)\n    sys.exit(7)\n"
+        "print('parent', os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
+    )
+    done = doctor("--run", script(tmp_path, forking))
+    assert "parent 7" in done.stdout and done.stdout.count("UPS123") == 1, done.stderr
+    left = doctor("--fix", "--run", script(tmp_path, HEAD + "import os\nprint('x', flush=True)\nos._exit(5)\n"))
+    assert left.returncode == 2 and "no measurements" in left.stdout and "status 5" in left.stdout
+    assert "list(" not in (tmp_path / "script.py").read_text()
+    reading = doctor("--fix", "--run", script(tmp_path, HEAD + "print(input().upper(), len(ys))\n"), text="hello\n")
+    assert "HELLO 1000" in reading.stdout and "reads standard input" in reading.stdout
+    assert "list(xs * xs)" in (tmp_path / "script.py").read_text()
+
+
+def test_scripts_that_are_none(tmp_path: Path) -> None:
+    done = doctor("--run", script(tmp_path, "def f(:\n"))
+    assert done.returncode == 2 and "is it Python 3?" in done.stderr
+    assert doctor("--run", str(tmp_path / "none.py")).returncode == 2
+
+
+def test_functions_with_effects_are_not_called_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        "import numpy as np\nseen = []\ndef f(x):\n    seen.append(x)\n    return x * 2\n"
+        "g = np.vectorize(f)\nys = g(np.linspace(0, 1, 50))\nprint(len(seen))\n"
+        "def h(x):\n    return np.random.random() + x\nzs = np.vectorize(h)(np.linspace(0, 1, 50))\n"
+        "from doctor_elsewhere import k\nks = np.vectorize(k)(np.linspace(0, 1, 50))\n"
+    )
+    (tmp_path / "doctor_elsewhere.py").write_text("def k(x):\n    return x + 1\n")
+    made = run(read(script(tmp_path, text)), [])
+    notes = sorted(m.note for m in made.measured)
+    assert "calls .append(), which may do anything" in notes[0]
+    assert "draws random numbers" in notes[1] and "is defined elsewhere" in notes[2]
+    assert capsys.readouterr().out == "51\n", (
+        "np.vectorize calls it once more than there are elements, the doctor never"
+    )
+
+
+def test_an_alternative_that_differs_is_not_used(tmp_path: Path) -> None:
+    # np.vectorize takes the first result's dtype for all: an int. up.vectorize does not.
+    text = (
+        "import numpy as np\nf = np.vectorize(lambda x: 0 if x < 0.5 else x)\nprint(f(np.linspace(0, 1, 1000)).sum())\n"
+    )
+    made = run(read(script(tmp_path, text)), [])
+    (trial,) = made.measured[0].trials
+    assert trial.verdict == "differs"
+    assert made.allowed() == {}
+
+
+def test_a_training_script_is_mended(tmp_path: Path) -> None:
+    path = script(tmp_path, (TRAINING / "prices.py").read_text())
+    plain = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
+    done = doctor("--fix", "--run", path)
+    assert "the same output" in done.stdout, done.stdout + done.stderr
+    text = Path(path).read_text()
+    assert 'df["price"] / df["area"]' in text.replace("'", '"')
+    after = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
+    assert same_output(plain, after)
+
+
+def test_a_cell_is_run_and_measured() -> None:
+    names: dict[str, object] = {"np": np, "xs": np.linspace(0, 1, 1000)}
+    value, report = run_cell("%matplotlib inline\nys = [x * x for x in xs]\nlen(ys)", names)
+    assert value == 1000 and len(names["ys"]) == 1000
+    assert "UPS123" in report and "vectorised" in report and "the same result" in report
+    assert set(names) == {"np", "xs", "ys", "__builtins__"}
+
+
+def test_the_magic_in_ipython() -> None:
+    pytest.importorskip("IPython")
+    text = (
+        "from IPython.core.interactiveshell import InteractiveShell\nshell = InteractiveShell.instance()\n"
+        "shell.extension_manager.load_extension('upshift.doctor')\n"
+        "shell.run_cell('import numpy as np\\nxs = np.linspace(0, 1, 1000)')\n"
+        "shell.run_cell('%%upshift\\nys = [x * x for x in xs]\\nlen(ys)')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+    assert "UPS123" in done.stdout and "1000" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "verdict"),
+    [
+        ([1, 2], [1, 2], "equal"),
+        ([1, 2], (1, 2), "differs"),
+        ([1], [1.0], "differs"),
+        (np.float64(1), 1.0, "differs"),
+        (np.zeros(3), np.zeros(3, np.float32), "differs"),
+        (np.array([np.nan, 1.0]), np.array([np.nan, 1.0]), "equal"),
+        (np.array([1.0]), np.array([1.0 + 1e-12]), "close"),
+        (np.array([1.0]), np.array([1.001]), "differs"),
+        ({"a": np.arange(3)}, {"a": np.arange(3)}, "equal"),
+        ({"a": 1}, {"b": 1}, "differs"),
+        ([np.float64(1), np.float64(2)], [np.float64(1), 2.0], "differs"),
+        ("x", "x", "equal"),
+    ],
+)
+def test_compare(a: object, b: object, verdict: str) -> None:
+    assert compare(a, b) == verdict
+
+
+def test_outputs_are_the_same_up_to_the_last_digits() -> None:
+    assert same_output("a 1.0000001 b\n", "a 1.0000002 b\n")
+    assert not same_output("a 1.01\n", "a 1.02\n")
+    assert not same_output("1\n", "2\n")
+    assert not same_output("took 1.0 s\n", "took 1.0 ms\n")
+
+
+def test_the_recorder_changes_nothing_that_the_script_sees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        "import inspect\nimport numpy as np\nimport sys\n\nxs = np.linspace(0, 1, 500)\n"
+        "class C:\n    ys = [x * x for x in xs]\n"
+        "def f():\n    return [x * 2 for x in xs], inspect.currentframe().f_lineno\n"
+        "print(len(C.ys), f()[1], inspect.getsource(f).count('doctor'), np.vectorize.__module__)\n"
+        "print(sorted(n for n in globals() if not n.startswith('__')), __file__ == sys.argv[0])\n"
+    )
+    source = read(script(tmp_path, text))
+    run(source, [])
+    measured = capsys.readouterr().out
+    run(Source(source.path, source.text), [], replay=False)
+    assert capsys.readouterr().out == measured
