@@ -28,6 +28,7 @@ from upshift.report import compiles, pages
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "compiler.md").read_text(encoding="utf-8")
+WORDS = " ".join(PAGE.split())
 MADE_WITH = ("3.11", "2.4")
 """Python and NumPy that the table was made with: others have other functions."""
 
@@ -135,7 +136,7 @@ def test_the_ir_is_that_of_the_example(shop):
 def test_lanes_are_left_as_the_example_says(shop):
     made = kernel.Kernel(kernel.check(shop.ratio, [FLOAT]))
     status = made.run(None, [np.array([4.0, -1.0, 2.0, 9.0])], 4).status.tolist()
-    assert f"gives the statuses `{status}`" in PAGE
+    assert f"gives the statuses `{status}`" in WORDS
     assert divmod(status[2], 256) == (2, 2)
     told = [f"{i}  {_short(reason)}" for i, reason in enumerate(made.reasons, start=1)]
     assert "\n".join(told) in PAGE
@@ -184,7 +185,7 @@ def test_refusals_are_what_the_page_says():
         (check.MOST_VERSIONS_OF_BLOCK, "more than {} versions of a block"),
         (check.MOST_VERSIONS, "or {} in all"),
         (check.MOST_FRAMES, "deeper than {} functions"),
-        (check.MOST_SWEEPS, "in\n  {} rounds"),
+        (check.MOST_SWEEPS, "in {} rounds"),
         (f"{MOST_IN_TABLE:,}", "more than {} items"),
         (write.MOST_DEPTH, "deeper than {} calls"),
         (f"{write.POLL_EVERY:,}", "every {} turns"),
@@ -194,14 +195,13 @@ def test_refusals_are_what_the_page_says():
     ],
 )
 def test_figures_are_those_of_the_code(value, words):
-    assert words.format(value) in PAGE
+    assert words.format(value) in WORDS
 
 
 def test_files_that_are_named_are_there():
-    package = ROOT / "src" / "upshift"
+    files = [f"/{path.relative_to(ROOT).as_posix()}" for path in ROOT.rglob("*.py") if ".venv" not in path.parts]
     for name in set(re.findall(r"`((?:\w+/)*\w+\.py)`", PAGE)) - {"shop.py"}:
-        places = [ROOT / name, package / name, package / "compiler" / name, ROOT / "tests" / name]
-        assert any(place.exists() for place in places), name
+        assert any(file.endswith(f"/{name}") for file in files), name
 
 
 # ---- the worked example
@@ -245,7 +245,7 @@ def test_the_steps_to_add_a_row(tmp_path, tidy):
         space["test_more_rows"]()
     with pytest.raises(Refused) as second:
         compiled.check(space["conjugated"], [1.5])
-    assert f"It fails: `{first.value.reason}`, `{second.value.reason}`." in PAGE
+    assert f"It fails: `{first.value.reason}`, `{second.value.reason}`." in WORDS
 
     made = follow("src/upshift/compiler/prelude/iterables.py", iterables, tmp_path)
     for f in (None, lambda k: k % 2 == 0):
