@@ -23,7 +23,6 @@ from ..numba.blocks import Refused
 from ..numba.build import BUILD, Build
 from ..numba.floats import register_symbols
 from ..numba.pipeline import dispatcher_of
-from ..numba.powers import SHORTENED
 from ..numba.signature import defaults_of, form_of, is_near_numpy, kinds_of, reason_of, type_of, type_of_capture
 from ..numba.unit import Unit, unit_of
 from ..ran import NotCompiled
@@ -67,7 +66,7 @@ def renamed(reason: NotCompiled) -> NotCompiled:
 def _source_of(unit: Unit, kinds: Sequence[Kind], shared: dict[str, Any]) -> Source:
     register_symbols()  # helpers are compiled for this machine as well
     build = Build({})
-    token, shortened = BUILD.set(build), SHORTENED.set(False)
+    token = BUILD.set(build)
     try:
         found = (*defaults_of(unit, len(kinds), shared), *unit.extra.values())
         bound = tuple(replace(capture, id=-i) for i, capture in enumerate(found, start=1))
@@ -88,7 +87,6 @@ def _source_of(unit: Unit, kinds: Sequence[Kind], shared: dict[str, Any]) -> Sou
         raise NotCompiled("cuda", *reason_of(error, unit)) from error
     finally:
         BUILD.reset(token)
-        SHORTENED.reset(shortened)
 
 
 def _lowered(dispatcher: Any, arguments: Sequence[Any]) -> Compiled:

@@ -1,1 +1,1 @@
-"""The numba gear: the function itself, compiled to machine code, with Python's own meaning."""
+"""Numba, taught Python's own meaning: what the cuda gear makes LLVM's code of a function with."""

@@ -9,10 +9,12 @@ from llvmlite import ir
 from numba.core import cgutils, errors, types
 from numba.extending import intrinsic
 
-I64, F64, F32 = ir.IntType(64), ir.DoubleType(), ir.FloatType()
-LEAST, MOST = -(2**63), 2**63 - 1
+I64, F64 = ir.IntType(64), ir.DoubleType()
+LEAST = -(2**63)
 WHOLE = 2**53
 """Ints up to this are floats exactly."""
+Check = Callable[..., tuple[Any, Any]]
+"""What an intrinsic is made from: `check(typing context, *types)` gives a signature, and how to generate its code."""
 
 
 class Refused(errors.TypingError):  # type: ignore[misc]
@@ -74,15 +76,29 @@ def leave_large(context: Any, builder: Any, value: Any) -> None:
     leave(context, builder, builder.or_(low, builder.icmp_signed(">", value, ir.Constant(I64, WHOLE))))
 
 
-def external(builder: Any, name: str, arity: int, args: Any, kind: Any = F64) -> Any:
+def converted(context: Any, builder: Any, value: Any, have: Any, want: Any) -> Any:
+    """A real number in another type. A lane is left where it does not fit, or where NumPy would warn of that."""
+    have, want = types.unliteral(have), types.unliteral(want)
+    if have == want or is_bool(want):
+        return context.cast(builder, value, have, want)
+    if is_int(want) and is_float(have):
+        size = builder.call(builder.module.declare_intrinsic("llvm.fabs", [F64]), [value])
+        leave(context, builder, builder.fcmp_unordered(">=", size, ir.Constant(F64, 2.0**63)))
+        return builder.fptosi(value, I64)
+    if is_int(have) and not is_int(want):
+        leave_large(context, builder, value)
+    return context.cast(builder, value, have, want)
+
+
+def external(builder: Any, name: str, arity: int, args: Any) -> Any:
     """A call of a C function by a name that LLVM knows nothing of, so that it is called as it is."""
-    fn = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind] * arity), name)
+    fn = cgutils.get_or_insert_function(builder.module, ir.FunctionType(F64, [F64] * arity), name)
     for attribute in ("nounwind", "readnone"):
         fn.attributes.add(attribute)
     return builder.call(fn, args)
 
 
-def stand_in(check: Callable[..., Any]) -> Any:
+def stand_in(check: Check) -> Any:
     """An intrinsic from `check(typing context, *types)`, which gives a signature and how to generate code for it."""
     return intrinsic(prefer_literal=False)(check)
 

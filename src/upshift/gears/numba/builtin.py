@@ -25,7 +25,6 @@ from .blocks import (
     plainly,
     stand_in,
 )
-from .narrow import is_narrow
 
 
 def absolute_of(typing: Any, a: Any) -> Any:
@@ -67,8 +66,6 @@ def whole(rounding: str | None, of_ints: str = "same") -> Any:
             return types.int64(types.int64), same_int(of_ints == "as floats")
         if not is_float(a):
             raise Refused("a complex number has no int")
-        if of_ints == "refuse" and is_narrow(a):
-            raise Refused(f"math does not truncate {a}")
 
         def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
             value = values[0]
@@ -142,31 +139,3 @@ def is_second(builder: Any, t: Any, less: str, values: Sequence[Any]) -> Any:
     if is_float(t):
         return builder.fcmp_ordered(less, second, first)
     return (builder.icmp_signed if is_int(t) and t.signed else builder.icmp_unsigned)(less, second, first)
-
-
-def extreme_of_any(fn: Any, less: str) -> Any:
-    """The same, where one may be an int and the other a float: a float then, whose class is to be known elsewhere."""
-    alike = extreme(fn, less)
-
-    def check(typing: Any, a: Any, b: Any) -> Any:
-        a, b = types.unliteral(a), types.unliteral(b)
-        if {a, b} != {types.int64, types.float64}:
-            return alike._defn(typing, a, b)
-
-        def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-            first, second = as_floats(context, builder, sig.args, values)
-            return builder.select(is_second(builder, types.float64, less, (first, second)), second, first)
-
-        return types.float64(a, b), generate
-
-    return stand_in(check)
-
-
-def as_floats(context: Any, builder: Any, kinds: Sequence[Any], values: Sequence[Any]) -> list[Any]:
-    """Numbers as floats; an int that is none is left to the plain function."""
-    made = []
-    for t, value in zip(kinds, values, strict=True):
-        if is_int(t):
-            leave_large(context, builder, value)
-        made.append(builder.sitofp(value, F64) if is_int(t) else value)
-    return made

@@ -23,7 +23,6 @@ from .blocks import (
     not_finite,
     stand_in,
 )
-from .narrow import is_narrow
 
 C_FUNCTIONS = ("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1 exp2 log log1p log2 log10 cbrt "
                "erf erfc atan2 fmod pow hypot").split()  # fmt: skip
@@ -34,20 +33,11 @@ _PROBED = {"asinh": (-30.0, 30.0), "acosh": (1.0, 30.0), "atanh": (-1.0, 1.0), "
 
 
 def register_symbols() -> None:
-    """Name C's functions for LLVM. To be done in every process before machine code is run, also when it was kept."""
+    """Name C's functions for LLVM. To be done in every process before machine code is run."""
     library = ctypes.CDLL(None)
     for name in C_FUNCTIONS:
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
         llvm.add_symbol(f"upshift_{name}", address)
-    llvm.add_symbol("upshift_powf", ctypes.cast(library.powf, ctypes.c_void_p).value)
-
-
-def called_as_it_is(name: str) -> Any:
-    """C's own function, by a name that LLVM knows nothing of: its very bits, and no checks."""
-    arity = 2 if name in _OF_TWO else 1
-    return _of_numbers(
-        name, arity, lambda context, builder, sig, values: external(builder, f"upshift_{name}", arity, values)
-    )
 
 
 def of_floats(name: str) -> Any:
@@ -62,17 +52,13 @@ def of_floats(name: str) -> Any:
     return _of_numbers(name, arity, generate)
 
 
-def _of_numbers(name: str, arity: int, generate: Any, result: Any = types.float64, of_numpy: bool = False) -> Any:
-    """An intrinsic of one, two or more numbers that become floats; NumPy's of float32 stay such."""
+def _of_numbers(name: str, arity: int, generate: Any, result: Any = types.float64) -> Any:
+    """An intrinsic of one, two or more numbers that become floats."""
 
     def signature(args: tuple[Any, ...]) -> Any:
         check_numbers(getattr(math, name, None) or operator.add, args)
         if any(is_complex(arg) for arg in args):
             raise Refused(f"{name} of a complex number is not compiled")
-        if of_numpy and any(map(is_narrow, args)):
-            if any(arg != types.float32 for arg in args):
-                raise Refused(f"numpy's {name} of {', '.join(map(str, args))} is not compiled")
-            return types.float32(*args), generate
         return result(*(types.float64 for _ in args)), generate
 
     if arity == 1:
@@ -80,7 +66,7 @@ def _of_numbers(name: str, arity: int, generate: Any, result: Any = types.float6
     return stand_in(lambda typing, a, b: signature((a, b)))
 
 
-def by_llvm(name: str, checked: bool, of_numpy: bool = False) -> Any:
+def by_llvm(name: str, checked: bool) -> Any:
     """A function that processors have: sqrt, fabs, floor, copysign. `checked`: NaN from a number is left."""
     arity = 2 if name == "copysign" else 1
 
@@ -92,7 +78,7 @@ def by_llvm(name: str, checked: bool, of_numpy: bool = False) -> Any:
             leave_domain(context, builder, made, list(values))
         return made
 
-    return _of_numbers(name, arity, generate, of_numpy=of_numpy)
+    return _of_numbers(name, arity, generate)
 
 
 def is_what(name: str) -> Any:

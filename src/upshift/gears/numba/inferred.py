@@ -11,7 +11,6 @@ from numba.np.numpy_support import as_dtype
 from ..ran import NotCompiled
 from .blocks import is_bool, is_complex, is_float, is_int
 from .build import Build
-from .narrow import is_narrow
 from .unit import name_of, where_of
 
 _FINE = (types.Module, types.Dispatcher, types.BaseFunction, types.RangeType, types.SimpleIterableType,
@@ -26,12 +25,12 @@ def is_wide(t: Any) -> bool:
     return is_bool(t) or t in (types.int64, types.float64, types.complex128)
 
 
-def is_fine(t: Any, narrow: bool = False) -> bool:
+def is_fine(t: Any) -> bool:
     if isinstance(t, types.Array | types.List):
-        return is_fine(t.dtype, narrow)
+        return is_fine(t.dtype)
     if isinstance(t, types.BaseTuple):
-        return all(is_fine(part, narrow) for part in t)
-    return is_wide(t) or (narrow and is_narrow(t)) or isinstance(t, _FINE)
+        return all(map(is_fine, t))
+    return is_wide(t) or isinstance(t, _FINE)
 
 
 def look_at(state: Any, statement: Any, build: Build) -> None:
@@ -40,7 +39,7 @@ def look_at(state: Any, statement: Any, build: Build) -> None:
     where = where_of(unit.f, statement.loc.line)
     if isinstance(target, types.Optional):
         raise NotCompiled("numba", "is None on one path and something else on another", where)
-    fine = is_fine(target, build.narrow)
+    fine = is_fine(target)
     if isinstance(target, types.Integer | types.Float | types.Complex) and not fine:
         raise NotCompiled("numba", f"computes with {target}, which Numba promotes by rules of its own", where)
     if not fine:
@@ -77,12 +76,9 @@ def _meet(state: Any, value: Any, target: Any, is_return: bool, build: Build, wh
     plain = types.unliteral(have)
     if plain == types.unliteral(target) or not (_has_numbers(plain) and _has_numbers(target)):
         return
-    reason = f"{name_of(value)} is {_word(plain)} on one path and {_word(target)} on another"
-    if is_narrow(plain) or is_narrow(target):
-        build.soften(state.func_id.func.__code__, name_of(value), plain if is_narrow(plain) else target)
-        raise NotCompiled("numba", reason, where)
     build.mixed = True
     if not is_return and not isinstance(have, types.Literal):
+        reason = f"{name_of(value)} is {_word(plain)} on one path and {_word(target)} on another"
         raise NotCompiled("numba", reason, where)
 
 
@@ -91,8 +87,6 @@ def _has_numbers(t: Any) -> bool:
 
 
 def _word(t: Any) -> str:
-    if is_narrow(t):
-        return f"{'an' if is_int(t) and t.signed else 'a'} {t}"
     if is_int(t):
         return "an int"
     return "a float" if is_float(t) else "a complex" if is_complex(t) else f"a {t}"

@@ -12,6 +12,7 @@ from .blocks import (
     F64,
     I64,
     LEAST,
+    Check,
     Refused,
     check_numbers,
     is_bool,
@@ -22,11 +23,10 @@ from .blocks import (
     leave_large,
     plainly,
 )
-from .narrow import Check
 
 
-def arithmetic(fn: Any, llvm_name: str, checked: bool = True) -> Check:
-    """+ - *: ints beyond 64 bits are left, unless it is known that there are none."""
+def arithmetic(fn: Any, llvm_name: str) -> Check:
+    """+ - *: ints beyond 64 bits are left."""
 
     def check(typing: Any, a: Any, b: Any) -> Any:
         check_numbers(fn, (a, b))
@@ -36,8 +36,6 @@ def arithmetic(fn: Any, llvm_name: str, checked: bool = True) -> Check:
             return plainly(typing, fn, (a, b))
 
         def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-            if not checked:
-                return getattr(builder, fn.__name__)(*values)
             pair = getattr(builder, llvm_name)(*values)
             leave(context, builder, builder.extract_value(pair, 1))
             return builder.extract_value(pair, 0)

@@ -13,12 +13,9 @@ from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import InlineClosureLikes, TranslateByteCode
 
 from .build import BUILD, Build, OwnPass
-from .holders import take_apart
 from .inferred import look_at
-from .ranges import KnowRanges
 from .rewriting import Rewriting
-from .soft import Soften
-from .unit import Unit, where_of
+from .unit import Unit
 from .unset import FlagUnset
 
 
@@ -51,25 +48,10 @@ class TakeArguments(OwnPass):
             value = ir.Arg(name, index, first.loc)
             head.append(ir.Assign(value, first.scope.define(name, first.loc), first.loc))
             func_ir._definitions[name] = [value]
-        _fix_arguments(func_ir, first, BUILD.get(), unit)
-        if unit.f is next(iter(BUILD.get().units)) and BUILD.get().held:
-            take_apart(func_ir, BUILD.get().held, lambda line: where_of(unit.f, line))
         first.body = head + first.body
         func_ir.arg_count += len(head)
         func_ir.arg_names = [*func_ir.arg_names, *unit.extra]
         return True
-
-
-def _fix_arguments(func_ir: Any, first: Any, build: Build, unit: Unit) -> None:
-    """Arguments of the first function become constants where their values are built in."""
-    if unit.f is not next(iter(build.units)):
-        return
-    for statement in first.body:
-        if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Arg):
-            name = statement.value.name
-            if name in build.fixed:
-                statement.value = ir.Const(build.fixed[name], statement.loc)
-                func_ir._definitions[statement.target.name] = [statement.value]
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -97,9 +79,7 @@ class LookAtTypes(OwnPass):
             for statement in block.body:
                 if isinstance(statement, ir.Assign):
                     look_at(state, statement, build)
-        if build.watch is not None:
-            build.watch(state)
-        return build.watch is not None
+        return False
 
 
 class Pipeline(CompilerBase):  # type: ignore[misc]
@@ -109,9 +89,7 @@ class Pipeline(CompilerBase):  # type: ignore[misc]
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(TakeArguments, TranslateByteCode)
         passes.add_pass_after(Mean, InlineClosureLikes)
-        passes.add_pass_after(Soften, Mean)
-        passes.add_pass_after(FlagUnset, Soften)
-        passes.add_pass_after(KnowRanges, FlagUnset)
+        passes.add_pass_after(FlagUnset, Mean)
         passes.add_pass_after(LookAtTypes, NopythonTypeInference)
         passes.finalize()
         return [passes]

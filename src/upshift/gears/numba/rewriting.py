@@ -14,22 +14,21 @@ from numba.core import ir, ir_utils
 from ...columns.kinds import kind_of
 from ..ran import NotCompiled
 from .build import Build
-from .narrow import CASTS, ITEM_OF
-from .semantics import IN_PLACE, OF_ANY, STRONG
+from .items import ITEM_OF
+from .semantics import IN_PLACE
 from .semantics import STAND_INS as OF_PYTHON
-from .ufuncs import STRONG_UFUNCS, UFUNCS
+from .ufuncs import UFUNCS
 from .unit import OUR_MODULES, Unit, where_of
 
 STAND_INS = {**UFUNCS, **OF_PYTHON}
 ALLOWED = frozenset((divmod, range, len, slice, enumerate, zip, reversed, np.zeros, np.ones, np.empty, np.zeros_like,
                      np.ones_like, np.empty_like, np.full))  # fmt: skip
 """Functions that Numba compiles with Python's meaning as they are."""
-CLASSES = {**CASTS, np.float64: STAND_INS[float], np.int64: STAND_INS[int]}
+CLASSES = {np.float64: STAND_INS[float], np.int64: STAND_INS[int]}
 """NumPy's classes of numbers, which are called, and given as what an array is of."""
 ATTRIBUTES = frozenset(("shape", "ndim", "size", "real", "imag", "append", "copy", "dtype", "astype"))
 OF_NUMPY = "numpy."
 """What the names of functions begin with that give NumPy's numbers, whatever they are given."""
-_STRONGER = {STAND_INS[fn]: strong for fn, strong in STRONG.items()}
 ARITHMETIC = {**{fn: fn for fn in STAND_INS}, **IN_PLACE}
 _TELLS = {operator.eq: operator.eq, operator.ne: operator.ne, operator.is_: operator.eq, operator.is_not: operator.ne}
 """Comparisons, and what they mean for constants."""
@@ -121,10 +120,8 @@ class Rewriting:
             value = operator.pow
         self.callees[target] = value
         if _is_known(value):
-            strong = (self.unit.f.__code__, target) in self.build.strong
-            made = STRONG_UFUNCS[value] if strong else STAND_INS[value]
-            return ir.Global(f"{OF_NUMPY}{key[-1]}" if of_numpy else key[-1], made, loc)
-        if _hashable(value) and value in CLASSES and (self.build.narrow or value not in CASTS):
+            return ir.Global(f"{OF_NUMPY}{key[-1]}" if of_numpy else key[-1], STAND_INS[value], loc)
+        if _hashable(value) and value in CLASSES:
             return ir.Global(key[-1], value, loc)
         if (_hashable(value) and value in ALLOWED) or (isinstance(value, type) and issubclass(value, BaseException)):
             return ir.Global(key[-1], value, loc)
@@ -207,8 +204,7 @@ class Rewriting:
         if callee in (min, max):
             if len(args) < 2:
                 self._refuse(f"calls {callee.__name__} of one iterable", statement)
-            followed = self.build.watch is not None and self.unit.f is next(iter(self.build.units))
-            fn = OF_ANY[callee] if followed else STAND_INS[callee]
+            fn = STAND_INS[callee]
             while len(args) > 2:
                 args[:2] = [self._called(block, statement, fn, tuple(args[:2]), body)]
             return self._call(block, statement, fn, tuple(args), body)
@@ -218,8 +214,6 @@ class Rewriting:
         self, block: Any, statement: Any, fn: Any, args: tuple[Any, ...], body: list[Any], name: str = "stand_in"
     ) -> Any:
         variable = self._variable(block, statement.loc)
-        if (self.unit.f.__code__, variable.name) in self.build.strong:
-            fn = _STRONGER[fn]
         body.append(ir.Assign(ir.Global(name, fn, statement.loc), variable, statement.loc))
         return ir.Expr.call(variable, args, (), statement.loc)
 

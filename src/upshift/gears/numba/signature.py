@@ -17,16 +17,15 @@ from ...trace.paths import Capture, Path
 from ..ran import NotCompiled
 from .blocks import Refused
 from .inferred import is_wide
-from .narrow import is_narrow
-from .unit import NARROW, WIDE, Unit, where_of
+from .unit import WIDE, Unit, where_of
 
 
-def type_of(kind: Kind, readonly: bool = True, narrow: bool = False, layout: str = "A") -> Any:
+def type_of(kind: Kind) -> Any:
     """The type of an element, or of a captured value."""
-    if kind.dtype not in WIDE and not (narrow and kind.dtype in NARROW):
+    if kind.dtype not in WIDE:
         raise NotCompiled("numba", f"its elements are of {kind.name}, which Numba promotes by rules of its own")
     number = from_dtype(kind.dtype)
-    return number if kind.shape is None else types.Array(number, len(kind.shape), layout, readonly=readonly)
+    return number if kind.shape is None else types.Array(number, len(kind.shape), "A", readonly=True)
 
 
 def _causes(error: BaseException) -> list[BaseException]:
@@ -57,11 +56,11 @@ def _is_numpys(thing: Any) -> bool:
     return thing is np or isinstance(thing, np.ufunc) or str(getattr(thing, "__module__", "")).startswith("numpy")
 
 
-def type_of_capture(taken: Capture, narrow: bool = False, layout: str = "A") -> Any:
+def type_of_capture(taken: Capture) -> Any:
     if taken.mode != "array":
-        return type_of(taken.expected, narrow=narrow)
+        return type_of(taken.expected)
     dtype, ndim = taken.expected
-    return types.Array(type_of(_kind_of(dtype, None), narrow=narrow), ndim, layout, readonly=True)
+    return types.Array(type_of(_kind_of(dtype, None)), ndim, "A", readonly=True)
 
 
 def defaults_of(unit: Unit, columns: int, shared: dict[str, Any]) -> list[Capture]:
@@ -89,9 +88,9 @@ def defaults_of(unit: Unit, columns: int, shared: dict[str, Any]) -> list[Captur
 
 def _taken(value: Any, path: Path, name: str, f: Any) -> Capture:
     kind = kind_of(value)
-    if kind is not None and kind.dtype in WIDE | NARROW:
+    if kind is not None and kind.dtype in WIDE:
         return Capture(path, "input", kind)
-    if type(value) is np.ndarray and value.dtype in WIDE | NARROW:
+    if type(value) is np.ndarray and value.dtype in WIDE:
         return Capture(path, "array", (value.dtype, value.ndim))
     raise NotCompiled("numba", f"its argument {name} is a {type(value).__name__}", where_of(f), "use 64-bit numbers")
 
@@ -102,7 +101,7 @@ def form_of(result: Any, unit: Unit) -> tuple[Form, list[Any]]:
         parts = [form_of(part, unit) for part in result]
         form = Form(tuple, tuple(range(len(parts))), tuple(part[0] for part in parts))
         return form, [leaf for part in parts for leaf in part[1]]
-    if isinstance(result, types.Array) or is_wide(result) or is_narrow(result):
+    if isinstance(result, types.Array) or is_wide(result):
         return LEAF, [types.unliteral(result)]
     raise NotCompiled("numba", f"returns a {result}", where_of(unit.f))
 

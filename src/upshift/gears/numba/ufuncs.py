@@ -14,10 +14,9 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from .blocks import F32, I64, Refused, check_numbers, is_bool, is_complex, is_int, leave_domain, stand_in
-from .narrow import converted, is_narrow, meeting
+from .blocks import F64, I64, Refused, check_numbers, converted, is_bool, is_complex, is_int, leave_domain, stand_in
 
-SINGLE, DOUBLE, LONG = (np.dtype(t).num for t in (np.float32, np.float64, np.int64))
+DOUBLE, LONG = (np.dtype(t).num for t in (np.float64, np.int64))
 
 
 class _UFunc(ctypes.Structure):
@@ -51,52 +50,37 @@ def _found() -> dict[np.ufunc, str]:
             if address is not None:
                 llvm.add_symbol(f"upshift_np_{ufunc.__name__}", address)
                 found[ufunc] = name
-            single = loop_of(ufunc, SINGLE)
-            if single is not None:
-                llvm.add_symbol(f"upshift_npf_{ufunc.__name__}", single)
     return found
 
 
-def _of(ufunc: np.ufunc, strong: bool = False) -> Any:
+def _of(ufunc: np.ufunc) -> Any:
     has_ints = loop_of(ufunc, LONG) is not None or "ll->l" in ufunc.types or "l->l" in ufunc.types
 
     def signature(args: tuple[Any, ...]) -> Any:
         check_numbers(ufunc, args)
-        number = _number(ufunc, args, strong)
         refused = any(is_bool(arg) or is_complex(arg) for arg in args) or (has_ints and all(map(is_int, args)))
-        if number is None or refused:
+        if refused:
             raise Refused(f"numpy.{ufunc.__name__} of {', '.join(map(str, args))} is not compiled")
         given = [types.unliteral(arg) for arg in args]
-        name = f"upshift_{'npf' if number == types.float32 else 'np'}_{ufunc.__name__}"
+        name = f"upshift_np_{ufunc.__name__}"
 
         def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
-            numbers = [converted(context, builder, v, t, number) for v, t in zip(values, given, strict=True)]
+            numbers = [converted(context, builder, v, t, types.float64) for v, t in zip(values, given, strict=True)]
             made = _call(builder, name, numbers)
             leave_domain(context, builder, made, numbers)
             return made
 
-        return number(*given), generate
+        return types.float64(*given), generate
 
     if ufunc.nin == 1:
         return stand_in(lambda typing, a: signature((a,)))
     return stand_in(lambda typing, a, b: signature((a, b)))
 
 
-def _number(ufunc: np.ufunc, args: tuple[Any, ...], strong: bool) -> Any:
-    """The type in which NumPy computes, if it is one that is known here."""
-    if not any(map(is_narrow, args)):
-        return types.float64
-    number = meeting(*args, strong) if len(args) == 2 else args[0]
-    if number == types.float32 and loop_of(ufunc, SINGLE) is None:
-        return None
-    return number if number in (types.float32, types.float64) else None
-
-
 def _call(builder: Any, name: str, values: list[Any]) -> Any:
     """One turn of a loop of NumPy's: columns of length one, on the stack."""
     pointer = ir.IntType(8).as_pointer()
-    number = values[0].type
-    cells = [cgutils.alloca_once(builder, number) for _ in (*values, None)]
+    cells = [cgutils.alloca_once(builder, F64) for _ in (*values, None)]
     for cell, value in zip(cells, values, strict=False):
         builder.store(value, cell)
     columns = cgutils.alloca_once(builder, ir.ArrayType(pointer, len(cells)))
@@ -105,7 +89,7 @@ def _call(builder: Any, name: str, values: list[Any]) -> Any:
     for i, cell in enumerate(cells):
         at = [zero, ir.Constant(ir.IntType(32), i)]
         builder.store(builder.bitcast(cell, pointer), builder.gep(columns, at))
-        builder.store(ir.Constant(I64, 4 if number == F32 else 8), builder.gep(strides, at))
+        builder.store(ir.Constant(I64, 8), builder.gep(strides, at))
     length = cgutils.alloca_once_value(builder, ir.Constant(I64, 1))
     kind = ir.FunctionType(ir.VoidType(), [pointer.as_pointer(), I64.as_pointer(), I64.as_pointer(), pointer])
     loop = cgutils.get_or_insert_function(builder.module, kind, name)
@@ -115,5 +99,3 @@ def _call(builder: Any, name: str, values: list[Any]) -> Any:
 
 
 UFUNCS: dict[np.ufunc, Any] = {ufunc: _of(ufunc) for ufunc in _found()}
-STRONG_UFUNCS: dict[np.ufunc, Any] = {ufunc: _of(ufunc, strong=True) for ufunc in UFUNCS if ufunc.nin == 2}
-"""The same for a float32 beside a wide number that is NumPy's."""

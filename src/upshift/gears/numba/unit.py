@@ -26,8 +26,6 @@ Key = tuple[Any, ...]
 """How a function names what it captured: ("global", name), ("cell", name) or ("attr", module's name, name)."""
 WIDE = frozenset(map(np.dtype, (np.bool_, np.int64, np.float64, np.complex128)))
 """Numbers on which compiled code means what Python and NumPy mean."""
-NARROW = frozenset(map(np.dtype, (np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32, np.float32)))
-"""Numbers that promote by rules that Numba does not have, and that are brought to NumPy's types by ours."""
 OUR_MODULES = (math, operator, np, builtins)
 """Modules whose contents are taken to stay as they are."""
 MOST_HELPERS = 64
@@ -150,7 +148,7 @@ def _take(unit: Unit, key: Key, value: Any, path: Path, above: tuple[Any, ...]) 
     """Sort one captured thing: an argument, a helper, or something to build in."""
     kind = kind_of(value)
     if kind is not None or type(value) is np.ndarray:
-        if value.dtype not in WIDE | NARROW if isinstance(value, np.ndarray | np.generic) else not _fits(value):
+        if value.dtype not in WIDE if isinstance(value, np.ndarray | np.generic) else not _fits(value):
             what = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
             raise NotCompiled("numba", f"captures {key[-1]}, a {what}", where_of(unit.f), "use 64-bit numbers")
         taken = Capture(path, "input", kind) if kind else Capture(path, "array", (value.dtype, value.ndim))
@@ -179,39 +177,3 @@ def _frozen(unit: Unit, key: Key, value: Any) -> Any:
         return frozen(value)
     except TypeError:
         raise NotCompiled("numba", f"captures {key[-1]}, a {type(value).__name__}", where_of(unit.f)) from None
-
-
-# ---- what machine code is made from, as text
-
-
-def text_of(unit: Unit) -> str:
-    """All of a function and its helpers that machine code hangs on: equal texts, equal code."""
-    helpers = [f"{key}: {text_of(helper)} {helper.f.__defaults__!r}" for key, helper in unit.helpers.items()]
-    built = [f"{capture.path} {_text_of_built(capture)}" for capture in unit.built_in]
-    inputs = [f"{key}={name}" for key, name in unit.inputs.items()]
-    extra = [f"{name}:{capture.expected}" for name, capture in unit.extra.items()]
-    return "\n".join([_text_of_code(unit.f.__code__), *inputs, *extra, *built, *helpers])
-
-
-def _text_of_built(capture: Capture) -> str:
-    if capture.mode == "code":
-        return "code"
-    if capture.mode == "frozen":
-        return repr(capture.expected)
-    value = capture.expected
-    return (
-        f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', getattr(value, '__name__', type(value)))}"
-    )
-
-
-def _text_of_code(code: types.CodeType) -> str:
-    constants = [_text_of_code(c) if isinstance(c, types.CodeType) else _text_of_constant(c) for c in code.co_consts]
-    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
-    return f"{code.co_code.hex()} {constants} {names} {counts}"
-
-
-def _text_of_constant(value: Any) -> str:
-    if isinstance(value, frozenset):
-        return f"frozenset({sorted(map(_text_of_constant, value))})"
-    return f"{type(value).__name__} {value!r}"
