@@ -185,6 +185,7 @@ def test_the_magic_in_ipython() -> None:
     [
         ([1, 2], [1, 2], "equal"),
         ([1, 2], (1, 2), "differs"),
+        (np.array([1e-12]), np.array([1.1e-12]), "differs"),
         ([1], [1.0], "differs"),
         (np.float64(1), 1.0, "differs"),
         (np.zeros(3), np.zeros(3, np.float32), "differs"),
@@ -195,6 +196,8 @@ def test_the_magic_in_ipython() -> None:
         ({"a": 1}, {"b": 1}, "differs"),
         ([np.float64(1), np.float64(2)], [np.float64(1), 2.0], "differs"),
         ("x", "x", "equal"),
+        ([np.zeros(2), np.ones(2)], [np.zeros(2), np.ones(2) + 1e-13], "close"),
+        (np.array([1.0, 1e-15]), np.array([1.0, 2e-15]), "close"),
     ],
 )
 def test_compare(a: object, b: object, verdict: str) -> None:
@@ -221,3 +224,11 @@ def test_the_recorder_changes_nothing_that_the_script_sees(tmp_path: Path, capsy
     measured = capsys.readouterr().out
     run(Source(source.path, source.text), [], replay=False)
     assert capsys.readouterr().out == measured
+
+
+def test_short_calls_are_sampled_and_all_counted(tmp_path: Path) -> None:
+    text = "import numpy as np\nf = np.vectorize(lambda x: x + 1)\nxs = np.zeros(3)\nfor i in range(2000):\n    f(xs)\n"
+    made = run(read(script(tmp_path, text)), [])
+    record = made.measured[0].record
+    assert (record.calls, record.elements) == (2000, 6000)
+    assert 0 < record.seconds <= made.seconds * 2

@@ -212,8 +212,8 @@ def _check_prefetch(file: File, node: ast.expr) -> None:
         return
     tf = file.alias("tensorflow") or "tf"
     fix = Fix("prefetch", "safe", (file.swap(node, f"{file.text(node)}.prefetch({tf}.data.AUTOTUNE)"),))
-    python = any(word in file.source for word in ("numpy_function", "py_function", "from_generator"))
-    stateless = not python and not {"interleave", "apply"} & set(kind.history)
+    stateful = any(word in file.source for word in ("numpy_function", "py_function", "from_generator", "random"))
+    stateless = not stateful and not {"interleave", "apply"} & set(kind.history)
     file.report(
         "UPS108",
         node,

@@ -47,6 +47,8 @@ class Run:
     """One run of a script."""
 
     seconds: float = 0.0
+    """Without the imports at the top."""
+    importing: float = 0.0
     status: int = 0
     error: str = ""
     """The last line of the traceback, where it raised."""
@@ -83,10 +85,11 @@ def run(source: Source, argv: Sequence[str], replay: bool = True) -> Run:
     made.findings = look(source)
     sites = find_sites(file, made.findings) if replay else {}
     recorder = Recorder(len(sites))
-    tree = instrument(file, sites) if sites else file.tree
-    code = compile(tree, source.path, "exec")
+    code = compile(instrument(file, sites), source.path, "exec")
     names = _execute(source, code, argv, recorder, made)
     recorder.finish()
+    made.importing = recorder.loaded.seconds
+    made.seconds -= made.importing
     for site in sites.values():
         record = recorder.records[site.number]
         trials, note = try_all(file, site, record, names) if record.calls else ([], "not reached")
@@ -126,7 +129,7 @@ def _execute(
         if os.getpid() != parent:
             raise
         made.status = 1
-        made.error = traceback.format_exception_only(error)[-1].strip()
+        made.error = traceback.format_exception_only(error)[-1].strip().splitlines()[-1].strip()
         made.line = _line(error, path)
         _show(error, path)
     finally:

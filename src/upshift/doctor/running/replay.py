@@ -120,7 +120,7 @@ def alternatives(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alt
     elif site.sort == "function":
         found |= _rewritten(file, site, names)
     elif site.sort == "vectorized":
-        found["up.vectorize"] = _with_upshift_vectorize
+        found["up.vectorize"] = _with_upshift_vectorize()
     elif codes & {"UPS101", "UPS102", "UPS103"}:
         found |= _of_map(fixes, "map_fn")
     elif "UPS104" in codes:
@@ -177,10 +177,19 @@ def _listed(call: Kept) -> Any:
     return list(call.fn(call.args[0]))
 
 
-def _with_upshift_vectorize(call: Kept) -> Any:
+def _with_upshift_vectorize() -> Alternative:
+    """The same function, arguments of np.vectorize included; made once, as in the script."""
     up = _load("upshift")
-    made = up.vectorize(call.fn.pyfunc)
-    return made(*call.args, **call.keywords)
+    made: dict[int, Any] = {}
+
+    def run(call: Kept) -> Any:
+        fn = call.fn
+        if id(fn) not in made:
+            otypes = fn.otypes or None
+            made[id(fn)] = up.vectorize(fn.pyfunc, otypes=otypes, excluded=fn.excluded or None, signature=fn.signature)
+        return made[id(fn)](*call.args, **call.keywords)
+
+    return run
 
 
 def _along_axis(call: Kept) -> Any:

@@ -12,7 +12,8 @@ from .measure import Measured, Run
 def tell(run: Run, path: str) -> str:
     """The report, ranked by the seconds that a run would save."""
     end = f"ended with {run.error}" if run.error else f"ended with status {run.status}"
-    lines = [f"{path} ran for {duration(run.seconds)} and {end}"]
+    imports = f", imported for {duration(run.importing)}" if run.importing > 0.1 else ""
+    lines = [f"{path} ran for {duration(run.seconds)}{imports}, {end}"]
     told: set[tuple[Any, str]] = set()
     for measured in run.measured:
         if measured.record.calls:
@@ -60,6 +61,7 @@ def as_data(run: Run) -> dict[str, Any]:
     """The same for programs."""
     return {
         "seconds": run.seconds,
+        "importing": run.importing,
         "status": run.status,
         "error": run.error,
         "line": run.line,
