@@ -43,7 +43,7 @@ STAND_ON = {
     "upshift.gears.numba": ("numba", "llvmlite"),
     "upshift.gears.jax": ("jax",),
     "upshift.gears.cuda": ("numba", "llvmlite"),
-    "upshift.tensorflow": ("tensorflow", "numba"),
+    "upshift.tensorflow": ("tensorflow",),
 }
 DOOR = "upshift.gears.frameworks"
 
@@ -58,6 +58,7 @@ ALLOWED_LAZY: dict[tuple[str, str], str] = {
     ("upshift.gears.frameworks", "upshift.gears.jax.whole"): "only for arrays of JAX",
     ("upshift.gears.frameworks", "upshift.tensorflow.elements"): "only for tensors",
     ("upshift.gears.frameworks", "upshift.tensorflow.whole"): "only for tensors",
+    ("upshift.tensorflow.machine", "numba"): "only for graphs that it compiles; not every installation has it",
     ("upshift.tensorflow.framework", "tensorflow"): "in a thread of its own, when the package is loaded",
     ("upshift.trace.capture", "*"): "runs the import statements of the user's function, as they stand",
     ("upshift.doctor.rotation", "tensorflow"): "called by scripts that have loaded it",

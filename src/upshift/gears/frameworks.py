@@ -23,7 +23,7 @@ FRAMEWORKS = {"jax": "jax", "cuda": "numba"}
 """What each gear stands on; cuda needs NVIDIA's driver besides, and says so."""
 INSTALL = {
     "jax": 'pip install "upshift[jax]"', "cuda": 'pip install "upshift[cuda]"',
-    "tensorflow": "pip install tensorflow",
+    "tensorflow": 'pip install "upshift[tensorflow]"',
 }  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def _in_cuda(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool) 
 def why_no_gpu() -> str:
     """Why the cuda gear cannot run here; empty where it can."""
     if not is_installed("numba"):
-        return "numba is not installed: pip install numba"
+        return f"numba is not installed: {INSTALL['cuda']}"
     loaded(_cuda_driver)
     from .cuda.driver import why_not
 

@@ -16,6 +16,7 @@ from ..gears.frameworks import why_no_gpu
 FRAMEWORKS = {
     "numpy": "comes with upshift",
     "llvmlite": "comes with upshift",
+    "numba": 'pip install "upshift[cuda]" or "upshift[tensorflow]"',
     "jax": 'pip install "upshift[jax]"',
     "tensorflow": 'pip install "upshift[tensorflow]"',
     "ray": 'pip install "upshift[ray]"',

@@ -10,12 +10,13 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 import tensorflow as tf
 
 from ..config import settings
 from ..gears.chunks import chunks_of, side_by_side
+from ..gears.frameworks import INSTALL, is_installed
+from ..loading import loaded
 from .bridge import adopt, aligned, as_array
 from .call import Call
 from .draws import drawing, drawn_by, names_of
@@ -176,10 +177,24 @@ def compile_kernel(call: Call, traced: Traced, minds_tiny: bool) -> Any:
         f"def kernel({', '.join(inputs + outs)}):\n    bad = tiny = False\n    for i in range(len(x0)):\n{body}"
         f"    return {BAD} * bad + {TINY} * tiny\n"
     )
-    namespace: dict[str, Any] = reader.namespace | {"njit": numba.njit, "options": OPTIONS}
+    namespace: dict[str, Any] = reader.namespace | {"njit": _njit(), "options": OPTIONS}
     source = "\n\n".join(f"@njit(**options)\n{function}" for function in reader.functions)
     exec(compile(source, "<read from a TensorFlow graph>", "exec"), namespace)
     return namespace["kernel"]
+
+
+def _njit() -> Any:
+    """Numba's compiler, which is loaded when a graph is first compiled by it."""
+    if not is_installed("numba"):
+        raise Unreadable(f"numba is not installed: {INSTALL['tensorflow']}")
+    loaded(_load_numba)
+    from numba import njit
+
+    return njit
+
+
+def _load_numba() -> None:
+    import numba  # noqa: F401
 
 
 def _tiny(i: int, dtype: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 import types
@@ -33,6 +34,8 @@ COSTS = {
     "map": 40e-3,
 }
 """Seconds that making each is expected to take; what was measured takes their place."""
+LOADING = 0.25
+"""Seconds to load Numba, which the first graph that it compiles has to wait for."""
 LINES = {"numba": 3e-3, "xla": 1.5e-3, "vectorized": 1.5e-3, "map": 1e-3}
 """Seconds more for every operation in the graph."""
 PER_RUN = 10.0
@@ -145,6 +148,8 @@ class Known:
         cost = COSTS[name]
         if name not in UNTRACED and self.traced is None:
             cost += self.tracing
+        if name == "numba" and name not in sys.modules:
+            cost += LOADING
         if name in LINES and isinstance(self.traced, Traced):
             cost += LINES[name] * self.traced.size
         return cost
