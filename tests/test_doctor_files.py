@@ -159,3 +159,27 @@ def test_reading_gives_what_was_written(tmp_path: Path) -> None:
     path = tmp_path / "x.py"
     path.write_bytes(b"\xef\xbb\xbfimport numpy\r\n")
     assert read(str(path)).encoding == "utf-8-sig"
+
+
+TENSORS = "import numpy as np\nimport tensorflow as tf\n"
+MAPPED = "ys = tf.map_fn(lambda x: x * x, xs)\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TENSORS + "xs = np.ones(3)\nif len(xs) > 2:\n    xs = tf.range(3.0)\n" + MAPPED,
+        TENSORS + "try:\n    xs = tf.range(3.0)\nexcept ValueError:\n    xs = np.ones(3)\n" + MAPPED,
+        TENSORS
+        + "xs = tf.range(3.0)\nfor i in range(2):\n    ys = tf.map_fn(lambda x: x * x, xs)\n    xs = np.ones(3)\n",
+        TENSORS
+        + "xs = tf.range(3.0)\ndef f():\n    return tf.map_fn(lambda x: x * x, xs)\nf()\nxs = np.ones(3)\nf()\n",
+        TENSORS + "def g():\n    global xs\n    xs = np.ones(3)\nxs = tf.range(3.0)\ng()\n" + MAPPED,
+        TENSORS + "def f(xs):\n    return tf.map_fn(lambda x: x * x, xs)\nf(np.ones(3))\n",
+        TENSORS
+        + "xs = tf.range(3.0)\nw = tf.ones(2)\nys = tf.map_fn(lambda x: x * w, xs, fn_output_signature=tf.float32)\n",
+    ],
+)
+def test_nothing_is_called_safe_that_may_be_something_else(text: str) -> None:
+    made = fix(Source("x.py", text)).text
+    assert made == text or "convert_to_tensor(xs)" in made

@@ -29,6 +29,8 @@ class Outline:
     in_graphs: set[str] = field(default_factory=set)
     """Functions that a tf.function calls."""
     has_graphs: bool = False
+    written: set[str] = field(default_factory=set)
+    """Names that some function declares global or nonlocal."""
 
     def follow_graphs(self, roots: set[str]) -> None:
         """Find what these functions call."""
@@ -75,6 +77,9 @@ def _read(made: Outline, root: ast.AST, owner: str) -> None:
             _add_call(made, node)  # type: ignore[arg-type]
         elif cls is ast.Assign:
             _add_wrapped(made, node)  # type: ignore[arg-type]
+        elif cls is ast.Global or cls is ast.Nonlocal:
+            made.written.update(node.names)  # type: ignore[attr-defined]
+            continue
         elif cls is ast.Import or cls is ast.ImportFrom:
             made.imports.append(node)  # type: ignore[arg-type]
             continue

@@ -64,6 +64,10 @@ class Scope:
     """The dotted name of what maps this function over elements, if anything does."""
     eager: bool = True
     """Reached from the module's own statements."""
+    inline: bool = False
+    """A comprehension: it runs where it stands."""
+    mixed: set[str] = field(default_factory=set)
+    """Names that have been of different kinds: a function that runs at another time cannot tell which."""
 
     @property
     def name(self) -> str:
@@ -71,12 +75,29 @@ class Scope:
 
     def kind(self, name: str) -> Kind | None:
         scope: Scope | None = self
+        here = True
         while scope is not None:
             found = scope.names.get(name)
             if found is not None:
-                return found
+                return found if here or name not in scope.mixed else UNKNOWN
+            here = here and scope.inline
             scope = scope.parent
         return None
+
+    def bind(self, name: str, kind: Kind) -> None:
+        """A name takes a value of a kind."""
+        before = self.names.get(name)
+        if before is not None and before != kind:
+            self.mixed.add(name)
+        self.names[name] = kind
+
+    def merge(self, other: dict[str, Kind]) -> None:
+        """Another way through the code ends here, too: what differs is not known."""
+        for name, kind in other.items():
+            mine = self.names.setdefault(name, kind)
+            if mine != kind:
+                self.names[name] = UNKNOWN
+                self.mixed.add(name)
 
 
 class Names:
@@ -247,8 +268,9 @@ class Names:
 
     def _numpy_shape(self, node: ast.Call, short: str) -> tuple[int | None, int | None]:
         if short == "arange":
-            stop = constant(node.args[0]) if len(node.args) == 1 else None
-            return 1, int(stop) if isinstance(stop, int | float) else None
+            numbers = [n for n in map(constant, node.args) if isinstance(n, int | float)]
+            known = bool(numbers) and len(numbers) == len(node.args) and numbers[-1] != 0
+            return 1, _steps(numbers) if known else None
         if short in ("linspace", "logspace", "geomspace"):
             count = constant(argument(node, 2, "num"))
             return 1, count if type(count) is int else 50 if argument(node, 2, "num") is None else None
@@ -328,6 +350,12 @@ class Names:
                 return Kind("array", rank=1) if method == "to_numpy" else Kind("list")
             return Kind("series") if method in SERIES_METHODS else UNKNOWN
         return UNKNOWN
+
+
+def _steps(numbers: list[int | float]) -> int:
+    """How many numbers np.arange makes."""
+    start, stop, step = [0, numbers[0], 1] if len(numbers) == 1 else [*numbers, 1][:3]
+    return max(0, int((stop - start) / step))
 
 
 def canonical(name: str) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
-from .finding import Edit, Finding, Fix, Span
+from .finding import Finding
 from .kinds import NUMBER, TENSOR, UNKNOWN, Kind
-from .outline import Outline, outline
-from .scope import FunctionNode, Loop, Names, Scope
+from .place import Text
+from .scope import FunctionNode, Loop, Scope
 from .table import ATTRIBUTES, CALLS, FUNCTIONS, LOCAL_CALLS, LOOPS, METHODS, STORES
 
 _DONE = (ast.Name, ast.Constant)
@@ -30,18 +30,14 @@ ANNOTATED = {
 }
 
 
-class File(Names):
+class File(Text):
     """One text that is looked at: a .py file, or all the code of a notebook."""
 
     def __init__(self, path: str, source: str, tree: ast.Module) -> None:
-        super().__init__()
-        self.path, self.source, self.tree = path, source, tree
-        self.findings: list[Finding] = []
+        super().__init__(path, source, tree)
         self.later: list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, Scope]] = []
         self.traced: set[str] = set()
         """Functions that `tf.function(f)` takes: what their names call is the plain one."""
-        self.outline: Outline = outline(tree)
-        self.functions = self.outline.functions
         self.visitors: dict[type[ast.AST], Callable[[Any], None]] = {
             ast.FunctionDef: self.visit_function,
             ast.AsyncFunctionDef: self.visit_function,
@@ -56,6 +52,7 @@ class File(Names):
             ast.AsyncFor: self.visit_for,
             ast.While: self.visit_while,
             ast.If: self.visit_if,
+            ast.Try: self.visit_try,
             ast.With: self.visit_with,
             ast.Call: self.visit_call,
             ast.Attribute: self.visit_attribute,
@@ -89,76 +86,6 @@ class File(Names):
                 self.compiled[target] = COMPILERS[made]
                 if isinstance(call.args[0], ast.Name):
                     self.traced.add(call.args[0].id)
-
-    # What checks use.
-
-    def report(self, code: str, node: ast.AST, message: str, *fixes: Fix) -> None:
-        """Say something about a place."""
-        span = self.span(node)
-        self.findings.append(Finding(self.path, span, code, message, fixes, None, span, self.scope.name))
-
-    def has_reported(self, code: str, node: ast.AST) -> bool:
-        """Whether a code was already said about a place."""
-        span = self.span(node)
-        return any(f.code == code and f.place == span for f in self.findings)
-
-    def span(self, node: ast.AST) -> Span:
-        """Where a node is, in characters."""
-        first, last = node.lineno, node.end_lineno  # type: ignore[attr-defined]
-        start, end = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
-        return first, self.characters(first, start), last, self.characters(last, end)
-
-    def characters(self, line: int, column: int) -> int:
-        text = self.lines[line - 1]
-        return column if text.isascii() else len(text.encode()[:column].decode())
-
-    @cached_property
-    def lines(self) -> list[str]:
-        # As the parser counts lines: form feeds and the like do not end one.
-        return re.split(r"\r\n|\r|\n", self.source)
-
-    def text(self, node: ast.AST) -> str:
-        """The source of a node, as written."""
-        first, start, last, end = self.span(node)
-        if first == last:
-            return self.lines[first - 1][start:end]
-        middle = self.lines[first : last - 1]
-        return "\n".join([self.lines[first - 1][start:], *middle, self.lines[last - 1][:end]])
-
-    def swap(self, node: ast.AST, text: str) -> Edit:
-        """An expression gives way to a text, in parentheses where it stands in a larger one."""
-        tight = isinstance(
-            self.parents.get(node),
-            ast.Attribute | ast.Subscript | ast.BinOp | ast.UnaryOp | ast.Compare | ast.Starred | ast.Await,
-        ) or (isinstance(call := self.parents.get(node), ast.Call) and call.func is node)
-        atom = isinstance(ast.parse(text, mode="eval").body, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
-        return Edit("expression", self.span(node), f"({text})" if tight and not atom else text)
-
-    @cached_property
-    def parents(self) -> dict[ast.AST, ast.AST]:
-        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
-
-    def function_of(self, node: ast.expr | None) -> ast.FunctionDef | ast.Lambda | None:
-        """The function that an expression names or is, where the file defines it."""
-        if isinstance(node, ast.Lambda):
-            return node
-        if isinstance(node, ast.Name):
-            return self.functions.get(node.id)
-        return None
-
-    def alias(self, dotted: str) -> str:
-        """The name under which the file imports a module, or nothing."""
-        return next((name for name, target in self.imports.items() if target == dotted), "")
-
-    @cached_property
-    def has_tensorflow(self) -> bool:
-        return any(target.startswith("tensorflow") for target in self.imports.values())
-
-    @property
-    def in_loop(self) -> Loop | None:
-        return self.scope.loops[-1] if self.scope.loops else None
-
-    # The walk.
 
     def visit_all(self, nodes: Iterable[ast.AST]) -> None:
         for node in nodes:
@@ -281,7 +208,7 @@ class File(Names):
             self.visit_store(node.target, node)
         elif isinstance(node.target, ast.Name):
             made = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
-            self.scope.names[node.target.id] = self.kind(made)
+            self.scope.bind(node.target.id, self.kind(made))
 
     def visit_store(self, target: ast.Subscript, statement: ast.stmt) -> None:
         self.visit_children(target)
@@ -291,7 +218,7 @@ class File(Names):
     def bind(self, target: ast.expr, kind: Kind, value: ast.expr | None = None) -> None:
         """A name takes a value; names of a pattern take what is unknown, or the parts."""
         if isinstance(target, ast.Name):
-            self.scope.names[target.id] = kind
+            self.scope.bind(target.id, UNKNOWN if target.id in self.outline.written else kind)
         elif isinstance(target, ast.Tuple | ast.List):
             parts = value.elts if isinstance(value, ast.Tuple | ast.List) else []
             for i, element in enumerate(target.elts):
@@ -336,20 +263,43 @@ class File(Names):
         self.visit_all(node.orelse)
 
     def in_body(self, loop: Loop, body: Iterable[ast.AST]) -> None:
+        """A loop's body. What is of another kind after a round may be so in the next: no fix is certain then."""
+        before, first = dict(self.scope.names), len(self.findings)
         self.scope.loops.append(loop)
         self.visit_all(body)
         self.scope.loops.pop()
+        changed = [n for n in loop.bound if n in before and before[n] != self.scope.names.get(n) and before[n].what]
+        if changed:
+            word = re.compile(rf"\b(?:{'|'.join(changed)})\b")
+            for i, finding in enumerate(self.findings[first:], first):
+                if any(word.search(edit.text) for fix in finding.fixes for edit in fix.edits):
+                    self.findings[i] = replace(finding, fixes=())
+        self.scope.merge(before)
 
     def visit_if(self, node: ast.If) -> None:
         self.visit(node.test)
         loop = self.in_loop
-        if loop is None:
-            self.visit_all(node.body)
-        else:
-            before, loop.guarded = loop.guarded, True
-            self.visit_all(node.body)
+        before = loop.guarded if loop is not None else False
+        if loop is not None:
+            loop.guarded = True
+        self.visit_ways(node.body, node.orelse)
+        if loop is not None:
             loop.guarded = before
-        self.visit_all(node.orelse)
+
+    def visit_ways(self, *ways: list[ast.stmt]) -> None:
+        """Blocks of which one is run."""
+        start = dict(self.scope.names)
+        ends = []
+        for block in ways:
+            self.scope.names = dict(start)
+            self.visit_all(block)
+            ends.append(self.scope.names)
+        for other in ends[:-1]:
+            self.scope.merge(other)
+
+    def visit_try(self, node: ast.Try) -> None:
+        self.visit_ways([*node.body, *node.orelse], *(handler.body for handler in node.handlers))
+        self.visit_all(node.finalbody)
 
     def visit_with(self, node: ast.With) -> None:
         for item in node.items:
@@ -361,7 +311,7 @@ class File(Names):
     def visit_comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
         outer = self.scope
         self.visit(node.generators[0].iter)
-        self.scope = Scope(outer.function, outer, {}, list(outer.loops), outer.graph, outer.mapped, outer.eager)
+        self.scope = Scope(outer.function, outer, {}, list(outer.loops), outer.graph, outer.mapped, outer.eager, True)
         for generator in node.generators:
             over = self.kind(generator.iter)
             self.bind_loop(generator.target, generator.iter, over)

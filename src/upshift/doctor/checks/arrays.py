@@ -68,6 +68,7 @@ check(
         XS + "for x in xs:\n    run_experiment(x)\n",
         NP + "images = np.zeros((10, 64, 64))\nfor image in images:\n    total = image * 2\n",
         XS + "ys = xs * xs\n",
+        NP + "ys = [x * x for x in np.arange(0, 2, 0.25)]\n",
     ),
     figure=Figure(
         "import numpy as np\nxs = np.linspace(0, 1, 10000)", "np.array([x * x + 1 for x in xs])", "xs * xs + 1"

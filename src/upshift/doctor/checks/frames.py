@@ -28,6 +28,7 @@ check(
     misses=(
         DF + "y = df.apply(np.sum, axis=0)\n",
         DF + "y = df.apply('sum', axis=1)\n",
+        DF + "y = df.apply(lambda values: values[0], axis=1, raw=True)\n",
         DF + "y = df.groupby('a').apply(len)\n",
         "def f(x):\n    return x.apply(lambda r: r, axis=1)\nimport numpy\n",
     ),
@@ -42,6 +43,7 @@ check(
     ),
     misses=(
         DF + "for row in df.itertuples():\n    print(row.a)\n",
+        DF + "index, row = next(df.iterrows())\n",
         "import numpy\nfor r in table.iterrows():\n    print(r)\n",
     ),
     figure=Figure(
@@ -94,7 +96,7 @@ def look_at_apply(file: File, node: ast.Call, name: str) -> None:
     if function is None:
         return
     kind = file.kind(node.func.value)
-    by_rows = constant(keyword(node, "axis")) in (1, "columns")
+    by_rows = constant(keyword(node, "axis")) in (1, "columns") and keyword(node, "raw") is None
     if by_rows and kind.what in ("frame", ""):
         fixes = _by_columns(file, node)
         file.report("UPS131", node, "DataFrame.apply(axis=1) makes a Series of every row; use whole columns", *fixes)
@@ -182,7 +184,9 @@ def _is_row_formula(node: ast.expr, row: str) -> bool:
 
 @on_method("iterrows")
 def look_at_iterrows(file: File, node: ast.Call, name: str) -> None:
-    if file.alias("pandas") and not node.args:
+    around = file.parents.get(node) if file.alias("pandas") else None
+    one = isinstance(around, ast.Call) and getattr(around.func, "id", "") == "next"
+    if file.alias("pandas") and not node.args and not one:
         file.report("UPS132", node, "iterrows makes a Series of every row; use columns, or itertuples")
 
 
