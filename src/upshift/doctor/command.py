@@ -40,6 +40,9 @@ def main(words: Sequence[str]) -> int:
     except BadSetting as error:
         print(f"upshift doctor: {error}", file=sys.stderr)
         return FAILED
+    except BrokenPipeError:  # the reader has seen enough
+        sys.stderr.close()
+        return FOUND
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
@@ -59,6 +62,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--explain", metavar="CODE", help="print the page of a code")
     parser.add_argument("--figure", metavar="CODE", help="measure the slow form of a code and its remedy, here and now")
     parser.add_argument("--list", action="store_true", help="list all codes")
+    parser.add_argument(
+        "--run", nargs="...", metavar="SCRIPT", help="run a script with the words after it, and measure it"
+    )
     own, script = split_run(words)
     options = parser.parse_args(own)
     options.run = script

@@ -68,8 +68,13 @@ def with_keyword(file: File, call: ast.Call, text: str) -> Edit:
     """The call with one more argument, after its last."""
     given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
     last = max(given, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
-    first, start, _, _ = file.span(call)
-    _, _, line, end = file.span(last)
     written = file.text(call)
-    at = sum(len(part) + 1 for part in written.split("\n")[: line - first]) + end - (start if line == first else 0)
+    at = offset(file, call, *file.span(last)[2:])
     return Edit("expression", file.span(call), f"{written[:at]}, {text}{written[at:]}")
+
+
+def offset(file: File, outer: ast.expr, line: int, column: int) -> int:
+    """Where a place is in the text of an expression around it."""
+    first, start, _, _ = file.span(outer)
+    lines = file.text(outer).split("\n")[: line - first]
+    return sum(len(part) + 1 for part in lines) + column - (start if line == first else 0)

@@ -6,6 +6,7 @@ import ast
 
 from ..finding import Edit, Fix
 from ..kinds import argument, keyword
+from ..rewriting import offset
 from ..table import Figure, check, on_attribute, on_call
 from ..walk import File
 
@@ -58,6 +59,7 @@ check(
     hits=(
         TF + "x = tf.random.uniform((4, 4), maxval=256, dtype=tf.uint8)\n",
         TF + "x = tf.random.uniform([3], 0, 2, tf.int8)\n",
+        TF + "x = tf.random.uniform(\n    (2, 2),\n    maxval=9,\n    dtype=tf.uint8,  # small\n)\n",
     ),
     misses=(
         TF + "x = tf.random.uniform((4, 4), maxval=256, dtype=tf.int32)\n",
@@ -147,10 +149,8 @@ def look_at_uniform(file: File, node: ast.Call, name: str) -> None:
     tf = file.alias("tensorflow") or "tf"
     fixes = []
     if keyword(node, "maxval") is not None or len(node.args) > 2:
-        call, (first, start, _, _) = file.text(node), file.span(node)
-        line, low, _, high = file.span(given)
-        if line == first == node.end_lineno:
-            inner = call[: low - start] + f"{tf}.int32" + call[high - start :]
-            edit = Edit("expression", file.span(node), f"{tf}.cast({inner}, {file.text(given)})")
-            fixes.append(Fix("drawn as int32", "safe", (edit,), repairs=True))
+        call, (line, low, last, high) = file.text(node), file.span(given)
+        before, after = call[: offset(file, node, line, low)], call[offset(file, node, last, high) :]
+        edit = Edit("expression", file.span(node), f"{tf}.cast({before}{tf}.int32{after}, {file.text(given)})")
+        fixes.append(Fix("drawn as int32", "safe", (edit,), repairs=True))
     file.report("UPS118", node, f"tf.random.uniform does not draw {dtype}; draw int32 and cast", *fixes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ from .story import as_data, tell
 
 def main(job: str) -> int:
     """Run a job: {path, text, argv, replay, report}."""
+    if sys.path[0] in ("", os.getcwd()):
+        del sys.path[0]  # `python -m` put it there; a script does not see modules beside which it happens to be started
     given = json.loads(Path(job).read_text(encoding="utf-8"))
     source = Source(given["path"], given["text"])
     made = run(source, given["argv"], given["replay"])
