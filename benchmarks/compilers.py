@@ -15,6 +15,7 @@ import inspect
 import json
 import math
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -255,9 +256,8 @@ def in_a_process(contender: str, first: int) -> list[Any]:
 
 
 def show(rounds: int) -> None:
-    from .tables import show_machine  # which loads Upshift
-
-    print(show_machine())
+    system = f"{platform.system()} {platform.machine()}"
+    print(f"{os.cpu_count()} cores, {system}, Python {platform.python_version()}, NumPy {np.__version__}")
     installed = [name for name in CONTENDERS if find_spec(MODULES[name])]
     lives: dict[str, list[Life]] = {name: [] for name in installed}
     for _ in range(rounds):  # side by side: one after the other, in every round
