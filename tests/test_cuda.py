@@ -405,7 +405,7 @@ def test_ufuncs_of_numpy_and_functions_of_math_side_by_side() -> None:
 
 def test_without_a_gpu_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "_why_not", lambda: "there is no NVIDIA driver")
-    assert not driver.available()
+    assert driver.why_not()
     with pytest.raises(NotCompiled, match="there is no NVIDIA driver") as caught:
         prepare(escape, {}, lanes_of([NUMBERS, NUMBERS])[0].lanes, ())
     assert "nvidia.com" in caught.value.refusal.remedy

@@ -577,7 +577,6 @@ class Walk:
         self.made = 0
         self.displays: dict[str, list[str]] = {}
         """Lists that were written item by item right before they are used, such as the shape in `np.zeros([n, m])`."""
-        self.handler_for: Version | None = None
 
     def run(self) -> None:
         version = self.version
@@ -588,7 +587,6 @@ class Walk:
         try:
             while not self.done:
                 op = self.block.ops[self.at]
-                self.handler_for = None
                 try:
                     if self._look_at(op):
                         OPERATIONS[op.code](self, op)

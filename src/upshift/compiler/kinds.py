@@ -75,7 +75,6 @@ for (
         _ll = str(_LL[_dtype.kind]).format(bits=8 * _dtype.itemsize)
     NUMPY[_dtype] = Scalar(f"np.{_name}", _ll, _dtype.type, _dtype)
 
-PYTHON_NUMBERS = (BOOL, INT, FLOAT, COMPLEX)
 _NAMED = {k.name: k for k in (INT, FLOAT, BOOL, COMPLEX, NONE, STR, TEXT, ELLIPSIS, UNSET, STATUS, *NUMPY.values())}
 
 

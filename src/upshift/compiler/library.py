@@ -27,7 +27,6 @@ from .check import Leaves, Walk
 from .classes import class_of, is_instance
 from .code import Op
 from .kinds import (
-    BIG,
     BOOL,
     COMPLEX,
     FLOAT,
@@ -37,7 +36,6 @@ from .kinds import (
     STR,
     TEXT,
     Array,
-    Cell,
     Closure,
     Generator,
     Items,
@@ -846,7 +844,7 @@ def _hash(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     return True
 
 
-_USED = (_numbers, iterables, lists, objects, forms, makers, statics, BIG, Cell, Refused)
+_USED = (_numbers, iterables, lists, objects, forms, makers, statics)
 
 
 def attribute_row(kind: Kind, name: str) -> Any:

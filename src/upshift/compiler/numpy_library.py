@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from . import calls, operations
+from . import calls
 from .calls import ATTRIBUTES, SPECIAL, SPECIAL_METHODS, Given, Words, coerce
 from .check import Leaves, Walk
 from .code import Op
-from .kinds import BOOL, COMPLEX, FLOAT, INT, NONE, NUMPY, Array, Kind, List, Literal, Scalar, Static, Tuple
+from .kinds import BOOL, COMPLEX, FLOAT, INT, NONE, NUMPY, Kind, Literal, Scalar, Static, Tuple
 from .prelude.registry import IMPLEMENTS
 from .rows import maths, numpy_conversions, numpy_functions, numpy_numbers
 from .rows.numbers import base, is_numpy_number, rank, safe
@@ -355,4 +354,3 @@ def _attribute(kind: Kind, name: str) -> Any:
 
 
 ATTRIBUTES.insert(0, _attribute)
-_USED = (builtins, operations, Array, List)

@@ -16,8 +16,6 @@ from ..columns.kinds import Kind
 from ..trace.paths import Capture
 from .binder import Binder
 
-PASSING = "try again in another process"
-"""The remedy where a refusal says nothing of the function."""
 _DTYPES = "? b h i q B H I Q e f d F D".split()
 NUMBERS: tuple[type, ...] = (bool, int, float, complex, *(np.dtype(char).type for char in _DTYPES))
 """Classes on which machine code means what Python and NumPy mean."""

@@ -15,8 +15,6 @@ CHUNK_BYTES = 1 << 20
 """And a column of arrays may be as large as this."""
 THREADS_PAY_SECONDS = 300e-6
 """Work below this is done before a second thread is awake."""
-WAKING = 80e-6
-"""Seconds that threads take to begin and to be waited for."""
 
 
 def chunks_of(start: int, stop: int, size: int, share: int = 1) -> list[slice]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,8 +20,6 @@ class Job:
     n: int
     exact: bool = False
     offset: int = 0
-    grouped_in: float = 0.0
-    """Seconds that it took to make columns of the elements."""
     _groups: list[Group] | None = field(default=None)
 
     @property
@@ -42,7 +39,5 @@ class Job:
     def groups(self) -> list[Group]:
         """The elements as homogeneous columns of numbers."""
         if self._groups is None:
-            began = time.perf_counter()
             self._groups = lanes_of(self.columns)
-            self.grouped_in = time.perf_counter() - began
         return self._groups

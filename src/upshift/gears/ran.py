@@ -70,13 +70,5 @@ class Prepared(Protocol):
     def mixed(self) -> bool:
         """Whether a result may be an int for one element and a float for another, which machine code stores alike."""
 
-    @property
-    def kinds(self) -> Sequence[Kind]:
-        """Of the elements that it runs on."""
-
-    @property
-    def form(self) -> Form:
-        """Of its results."""
-
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         """All lanes; None where it no longer stands on what the function captured."""

@@ -58,7 +58,6 @@ def _batch(job: Job, known: Traces, pace: Pace, trial: bool) -> Batched | Refusa
             refusals.append(refused)
             assert group.index is not None
             made.left.append(group.index)
-    made.invested |= pace.allowance < 0 and sum(map(len, made.left)) > job.n // 2  # in a trace that came to no end
     return refusals[0] if refusals and not made.pieces else made
 
 
@@ -96,7 +95,6 @@ def _batch_group(job: Job, group: Group, known: Traces, pace: Pace, made: Batche
         except TooBlurred:
             known.care = Care.EXACT
             continue
-        made.invested |= bool(run.grown) or not tree.trusted
         if run.slow:  # a few rows have told that: the loop does them again faster than they could be joined to its own
             return Refusal("numpy", MANY_VALUES if run.by_value else "a batch of it is no faster than the loop")
         if run.drawn is not None:

@@ -14,8 +14,6 @@ class Batched:
 
     pieces: list[Placed] = field(default_factory=list)
     left: list[Column] = field(default_factory=list)
-    invested: bool = False
-    """Whether the call paid for traces and checks that the next one will not."""
     trial: bool = False
     """Whether only the trace is wanted and the results are thrown away: no random numbers are drawn for them."""
 

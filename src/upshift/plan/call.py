@@ -132,9 +132,6 @@ def run(job: Job, function: Function, on_error: OnError, begun: list[Any] | None
     return call.run()
 
 
-FORCED = 1e9
-
-
 def run_in(gear: str, job: Job, function: Function, on_error: OnError) -> Any:
     """The job in a gear that the user named."""
     if gear == "loop":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,8 +41,6 @@ class Machines:
     gear: str
     ready: dict[Any, list[Machine]] = field(default_factory=dict)
     refused: dict[Any, Refusal] = field(default_factory=dict)
-    seconds: float = 0.0
-    """What compilations have cost so far, with the checks of what they made."""
 
     def is_ready(self, job: Job) -> bool:
         if not self.ready:
@@ -91,16 +88,12 @@ def _run_group(
 
     if key in machines.refused:
         return machines.refused[key]
-    machine, ran = _ran(job, lanes, machines, row, n, trees)
+    machine, ran = _ran(job, lanes, machines, n, trees)
     if isinstance(machine, Refusal):
         machines.refused[key] = machine
         return machine
     assert ran is not None
-    new = machine.kinds is None
-    made.invested |= new
-    began = time.perf_counter()
     refused = _trust(machines, machine, ran, job, row, lanes)
-    machines.seconds += time.perf_counter() - began if new else 0.0
     if refused is not None:
         return refused
     assert machine.kinds is not None
@@ -109,7 +102,7 @@ def _run_group(
 
 
 def _ran(
-    job: Job, lanes: Lanes, machines: Machines, row: Row, n: int, trees: Callable[[Lanes], Tree | None]
+    job: Job, lanes: Lanes, machines: Machines, n: int, trees: Callable[[Lanes], Tree | None]
 ) -> tuple[Machine | Refusal, Ran | None]:
     """The machine code that stands on what the function captures now, and what it made; compiled where none does."""
     variants = machines.ready.setdefault(_key(lanes, job), [])
@@ -118,14 +111,12 @@ def _ran(
         ran = machine.prepared.over(job.f, job.shared, lanes.columns, n, threads)
         if ran is not None:
             return machine, ran
-    began = time.perf_counter()
     tree = trees(lanes) if len(variants) < MOST_VARIANTS else None
-    found = _prepared(job, lanes, machines, row, n, tree)
+    found = _prepared(job, lanes, machines, n, tree)
     if tree is not None and found[1] is not None and len(found[1].left) > MANY * n:
-        other = _prepared(job, lanes, machines, row, n, None)  # it takes paths that were not traced
+        other = _prepared(job, lanes, machines, n, None)  # it takes paths that were not traced
         if other[1] is not None and len(other[1].left) < len(found[1].left):
             found = other
-    machines.seconds += time.perf_counter() - began
     if not isinstance(found[0], Refusal):
         variants.insert(0, found[0])
         del variants[MOST_VARIANTS:]
@@ -133,7 +124,7 @@ def _ran(
 
 
 def _prepared(
-    job: Job, lanes: Lanes, machines: Machines, row: Row, n: int, tree: Tree | None
+    job: Job, lanes: Lanes, machines: Machines, n: int, tree: Tree | None
 ) -> tuple[Machine | Refusal, Ran | None]:
     """New machine code, of the tree or of the function itself, and what it made."""
     prepared = prepare(machines.gear, job.f, job.shared, lanes, tree, job.exact)

@@ -183,9 +183,6 @@ SMOOTH = frozenset(
 """Names that in `tf`, `tf.math` and `tf.nn` all mean functions of every number alike, that decide nothing."""
 
 
-MATHS = tuple(value for name, value in vars(math).items() if callable(value))
-
-
 def numbers_only(fn: Any) -> bool:
     """Functions that are called with Python's numbers alone, while a batch is looked at."""
     return (

@@ -168,33 +168,3 @@ def as_own(array: Array) -> Array:
     room = aligned(array.shape, array.dtype)
     np.copyto(room, array)
     return room
-
-
-# ---- nests
-
-
-def flatten(nest: Any) -> list[Any]:
-    """The tensors of a nest, in TensorFlow's order; ragged and sparse tensors are leaves."""
-    return list(tf.nest.flatten(nest))
-
-
-def pack(nest: Any, leaves: Sequence[Any]) -> Any:
-    """Leaves in the form of a nest."""
-    return tf.nest.pack_sequence_as(nest, list(leaves))
-
-
-def arrays_of(nest: Any) -> list[Array]:
-    """The leaves of a nest of concrete tensors."""
-    return [as_array(leaf) for leaf in tf.nest.flatten(nest)]
-
-
-def spec_of_element(column: Any) -> Any:
-    """What is known of one element of a column of elements, before any is looked at."""
-    return tf.type_spec_from_value(
-        tf.convert_to_tensor(column) if isinstance(column, tf.Variable) else column
-    )._unbatch()
-
-
-def spec_of_column(column: Any) -> Any:
-    """The same column with any number of elements."""
-    return spec_of_element(column)._batch(None)

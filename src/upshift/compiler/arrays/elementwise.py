@@ -75,12 +75,6 @@ def force(walk: Walk, name: str) -> Array:
     return made
 
 
-def forced(walk: Walk, name: str) -> str:
-    """The name of an array, computed."""
-    force(walk, name)
-    return name
-
-
 def force_all(walk: Walk, but: Sequence[str] = ()) -> None:
     """Compute all that was put off: something is about to be written to."""
     for name, kind in list(walk.env.items()):

@@ -82,10 +82,6 @@ def _plain(word: str) -> Row:
     return lambda v, of, a, b: v.new(f"{word} {v.type(of)} {a}, {b}")
 
 
-def _signed(word: str) -> Row:
-    return lambda v, of, a, b: v.new(f"{'s' if of.kind == 'i' else 'u'}{word} {v.type(of)} {a}, {b}")
-
-
 def _named(word: str) -> Row:
     return lambda v, of, *values: v.intrinsic(word, of, *values)
 

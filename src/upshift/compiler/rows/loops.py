@@ -57,27 +57,6 @@ def named(name: str) -> Any:
     return found if isinstance(found, np.ufunc) else None
 
 
-def address_of(symbol: str) -> int | None:
-    """The address that a symbol of code made in another process stands for here."""
-    if not symbol.startswith(PREFIX):
-        return None
-    of_data = symbol.endswith(_DATA)
-    name, _, chars = symbol[len(PREFIX) :].removesuffix(_DATA).partition("__")
-    dtypes = tuple(np.dtype("?" if char == "B" else char[0]) for char in _split(chars))
-    ufunc = named(name)
-    found = find(ufunc, dtypes) if ufunc is not None else None
-    return None if found is None else found[1 if of_data else 0]
-
-
-def _split(chars: str) -> list[str]:
-    made, at = [], 0
-    while at < len(chars):
-        step = 2 if chars[at + 1 : at + 2] == "_" else 1
-        made.append(chars[at : at + step])
-        at += step
-    return made
-
-
 def run(w: Any, ufunc: np.ufunc, dtypes: tuple[DType, ...], *values: str) -> list[str]:
     """One turn of a loop: columns of length one, on the stack."""
     found = find(ufunc, dtypes)

@@ -97,11 +97,6 @@ def _why_not() -> str:
     return "" if count.value else "there is no NVIDIA GPU"
 
 
-def available() -> bool:
-    """Whether a GPU can be used."""
-    return not why_not()
-
-
 def why_not() -> str:
     """Why no GPU can be used, in one sentence; nothing where one can be."""
     return _why_not() or (f"the GPU is no longer used: {_BROKEN[0]}" if _BROKEN else "")

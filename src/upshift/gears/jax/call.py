@@ -93,15 +93,6 @@ def value_of(work: Work, arg: Any, dtype: np.dtype[Any] | None = None) -> Value:
     return do.from_constant(work, array if array.ndim else array[()], wanted)
 
 
-def bare(tree: Any) -> Any:
-    """Arguments for JAX: what values hold in their place."""
-    if isinstance(tree, Value):
-        return tree.x
-    if isinstance(tree, list | tuple):
-        return type(tree)(bare(one) for one in tree)
-    return tree
-
-
 def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     """The axes of a reduction, counted from the first."""
     axis = known(axis, "an axis")

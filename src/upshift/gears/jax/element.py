@@ -24,7 +24,6 @@ from . import arrays, numbers
 from .value import MOST_NUMBERS, RTOL, Traced, Value, Work, refuse
 
 MOST_STEPS, MOST_PATHS = 500, 16
-KINDS = "biuf"
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ RTOL = {8: 1e-9, 4: 1e-5}
 TINY = {8: 1e-290, 4: 1e-30}
 """XLA's CPUs take numbers below 1e-308 for zero. From numbers above this limit, sums make none that small."""
 MOST_NUMBERS = 256
-FLOAT, INT = np.dtype(np.float64), np.dtype(np.int64)
+FLOAT = np.dtype(np.float64)
 
 
 def refuse(reason: str, where: str = "") -> NotCompiled:

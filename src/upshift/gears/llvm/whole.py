@@ -83,7 +83,7 @@ def _compile(f: Any, arguments: Sequence[Argument], free: bool) -> Call:
     fixed = {i: argument.value for i, argument in enumerate(arguments) if isinstance(argument, Fixed)}
     checked = kernel.check(f, kinds, None, Whole(*_shape_of(f), fixed))
     unit, root = checked.unit, checked.root
-    written = _written(root, kinds)
+    written = _written(root)
     writer = _Call(unit, root, arguments, written, free)
     captures = unit.captures
     looked_at = [replace(capture, id=-i) for i, capture in enumerate(captures.looked_at.values(), start=1)]
@@ -157,7 +157,7 @@ def kind_of_argument(argument: Argument) -> Kind:
 _CLASSES: dict[Any, Kind] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX, type(None): NONE}
 
 
-def _written(root: Spec, kinds: Sequence[Kind]) -> tuple[int, ...]:
+def _written(root: Spec) -> tuple[int, ...]:
     """Positions of arrays that the function may write into."""
     found = []
     for i, kind in enumerate(root.kinds):
