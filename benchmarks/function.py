@@ -362,7 +362,7 @@ def per_call_costs() -> dict[str, float]:
     compiled: Any = made[2].f
     for _ in range(200_000):
         compiled(100)
-        if compiled.explain().gear == "numba":
+        if compiled.explain().gear == "llvm":
             break
     for _ in range(15):
         for entrant in made:

@@ -19,7 +19,6 @@ import numpy as np
 
 import upshift as up
 from upshift.api import GEARS
-from upshift.plan.disk import NOTEBOOK
 
 from .cases import Case, Columns
 from .contenders import UPSHIFT, Run, make_fresh, make_loop
@@ -52,7 +51,6 @@ def empty_cache() -> Iterator[None]:
         try:
             yield
         finally:
-            NOTEBOOK.flush()  # else it is written to the user's own cache at exit
             if before is None:
                 del os.environ["UPSHIFT_CACHE_DIR"]
             else:

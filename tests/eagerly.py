@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from upshift.function import life, lots, pace
+from upshift.adaptive import life, lots, pace
 
 
 def compile_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

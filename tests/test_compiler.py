@@ -135,5 +135,5 @@ def test_a_refusal_names_reason_and_line():
         return y
 
     refused = refusal(prints, 1.0)
-    assert refused is not None and "prints" in refused.reason
+    assert refused is not None and "print" in refused.reason
     assert refused.line == prints.__code__.co_firstlineno + 2

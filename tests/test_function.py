@@ -23,7 +23,7 @@ import functions_table
 import upshift as up
 from eagerly import compile_at_once, compile_wrongly, kinds_compiled
 from law import overheard
-from upshift.function import decorate, life, lots, pace
+from upshift.adaptive import decorate, life, lots, pace
 
 
 @pytest.fixture
@@ -290,7 +290,7 @@ def test_tracebacks_show_the_user_s_code_only() -> None:
             fails(0)
         frames = traceback.extract_tb(caught.value.__traceback__)
         assert frames[-1].line == "x = 1 // x"
-        ours = [frame.name for frame in frames if "upshift/function" in frame.filename]
+        ours = [frame.name for frame in frames if "upshift/adaptive" in frame.filename]
         assert not ours
         assert caught.value.__context__ is None
 

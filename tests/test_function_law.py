@@ -15,7 +15,7 @@ import upshift as up
 from eagerly import compile_at_once
 from functions_table import ROWS, Call, Row
 from law import Rule, compare, overheard
-from upshift.function import life
+from upshift.adaptive import life
 
 CALLS = 45
 """Random calls of every function."""

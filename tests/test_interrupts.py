@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import linecache
 import os
 import random
 import subprocess
@@ -25,7 +26,11 @@ SAMPLES = 40
 
 
 class Interrupt:
-    """A trace function that raises KeyboardInterrupt at the k-th line of Upshift's that runs."""
+    """A trace function that raises KeyboardInterrupt at the k-th line of Upshift's that runs.
+
+    Not at a `with`: Python tells that line again when the block has ended, before the lock is given back, where it
+    never looks for signals.
+    """
 
     def __init__(self, k):
         self.k, self.lines, self.where = k, 0, "nowhere"
@@ -36,7 +41,9 @@ class Interrupt:
     def at_line(self, frame, event, arg):
         if event == "line":
             self.lines += 1
-            if self.lines == self.k:
+            if self.lines >= self.k > 0 and not linecache.getline(
+                frame.f_code.co_filename, frame.f_lineno
+            ).lstrip().startswith("with "):
                 self.where = f"{frame.f_code.co_filename[len(OURS) :]}:{frame.f_lineno}"
                 raise KeyboardInterrupt
         return self.at_line

@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "upshift"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("config",),
-    ("folder", "loading"),
+    ("folder", "loading", "libraries"),
     ("columns",),
     ("rules",),
     ("trace",),
@@ -28,7 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("verify",),
     ("plan",),
     ("api", "partials", "unboxed", "axes", "broadcast"),
-    ("function",),
+    ("adaptive",),
     ("report", "adapters", "doctor", "tensorflow"),
     ("cli",),
     ("__init__",),
@@ -60,6 +60,10 @@ ALLOWED_LAZY: dict[tuple[str, str], str] = {
     ("upshift.gears.frameworks", "upshift.tensorflow.whole"): "only for tensors",
     ("upshift.tensorflow.machine", "numba"): "only for graphs that it compiles; not every installation has it",
     ("upshift.tensorflow.framework", "tensorflow"): "in a thread of its own, when the package is loaded",
+    (
+        "upshift.loading",
+        "*",
+    ): "`Later`: what it stands for is imported beside it, for the type checker and for this test",
     ("upshift.trace.capture", "*"): "runs the import statements of the user's function, as they stand",
     ("upshift.doctor.rotation", "tensorflow"): "called by scripts that have loaded it",
     ("upshift.doctor.running.replay", "*"): "alternatives are made of what the measured script uses",

@@ -5,13 +5,18 @@
 array([2., 9.])
 """
 
+from typing import TYPE_CHECKING, Any
+
 from .api import explain, map, source
-from .axes import vmap
-from .broadcast import vectorize
 from .config import config
 from .errors import GearRefused, LengthError, Refusal, UpshiftError
-from .function import FunctionExplanation, function
-from .plan.explanation import Explanation
+from .loading import Later
+
+if TYPE_CHECKING:
+    from .adaptive import FunctionExplanation, function
+    from .axes import vmap
+    from .broadcast import vectorize
+    from .plan.explanation import Explanation
 
 __version__ = "0.1.0"
 __all__ = [
@@ -29,3 +34,23 @@ __all__ = [
     "vectorize",
     "vmap",
 ]
+
+_HOMES = {
+    "Explanation": "plan.explanation",
+    "FunctionExplanation": "adaptive.explained",
+    "function": "adaptive.decorate",
+    "vectorize": "broadcast",
+    "vmap": "axes",
+}
+"""Where names are found that take some ten milliseconds to load, when they are first asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(Later(f"{__name__}.{_HOMES[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

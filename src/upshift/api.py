@@ -6,31 +6,37 @@ import inspect
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .columns.inputs import common_length, elements_of, listed
 from .columns.outputs import empty
 from .config import bytes_of, config, settings
-from .emit import NoSource, source_of
 from .errors import GearRefused, Refusal, UpshiftError
 from .gears.binder import MISS
 from .gears.frameworks import explain_on_tensors, of_tensors, owner_of, run_on_device, run_on_jax, run_on_tensors
 from .gears.job import Job
 from .gears.loop import OnError, check_policy, run_loop
-from .gears.numpy import Pace
-from .gears.streams import Streams
-from .plan.batch import batch
+from .gears.pace import Pace
+from .loading import Later
 from .plan.call import run, run_in
 from .plan.entries import Begun, look_up, settle
-from .plan.explanation import SWITCHED_OFF, Explanation
-from .plan.explanation import explain as explain_job
 from .plan.functions import FUNCTIONS, Function
 from .plan.whole import stacked
-from .trace.apart import Apart
 from .trace.paths import plain_of
+from .trace.positions import Apart
 from .verify import check_columns, differ
+
+if TYPE_CHECKING:
+    from . import emit
+    from .gears import streams as random_streams
+    from .plan import batch as batches
+    from .plan import explanation
+    from .plan.explanation import Explanation
+else:  # each takes some ten milliseconds to load
+    emit, batches = Later("upshift.emit"), Later("upshift.plan.batch")
+    random_streams, explanation = Later("upshift.gears.streams"), Later("upshift.plan.explanation")
 
 GEARS = ("loop", "numpy", "llvm", "simd", "jax", "cuda")
 
@@ -103,7 +109,7 @@ def _map_with(f: Any, xs: Any, on_error: OnError, gear: Any, exact: bool, option
         check_policy(on_error)
         if gear not in (None, "loop", "numpy"):
             raise GearRefused(_APART)
-        with Streams(f, shared, options.seed) as streams:
+        with random_streams.Streams(f, shared, options.seed) as streams:
             columns = make_job(f, xs, shared, exact).columns
             positions = range(len(columns[0]))
             function = FUNCTIONS.of(streams.apart, (positions, *columns), shared, exact)
@@ -209,7 +215,7 @@ def explain(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any)
         if told is not None:
             return told
     job, function = _remembered(f, xs, shared, exact)
-    return explain_job(job, function)
+    return explanation.explain(job, function)
 
 
 def source(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) -> str:
@@ -223,11 +229,11 @@ def source(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) 
     array([2., 5.])
     """
     if settings().disable:
-        raise GearRefused(Refusal("numpy", SWITCHED_OFF))
+        raise GearRefused(Refusal("numpy", explanation.SWITCHED_OFF))
     job, function = _remembered(f, xs, shared, exact)
     if job.n == 0:
         raise UpshiftError("an empty batch has no source: pass some elements")
-    made = batch(job, function.traces, Pace(1e9, 1e9), trial=True)
+    made = batches.batch(job, function.traces, Pace(1e9, 1e9), trial=True)
     if isinstance(made, Refusal):
         raise GearRefused(made)
     lanes = job.groups()[0].lanes
@@ -235,8 +241,8 @@ def source(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) 
         raise GearRefused(Refusal("numpy", "elements are of several kinds; there is one source for each"))
     tree, _ = function.traces.tree(lanes, f, shared)
     try:
-        return source_of(tree, f, tuple(shared), exact)
-    except NoSource as reason:
+        return emit.source_of(tree, f, tuple(shared), exact)
+    except emit.NoSource as reason:
         raise GearRefused(Refusal("numpy", f"it has no source: {reason}")) from None
 
 

@@ -7,11 +7,14 @@ own, which no interrupt reaches. The call that waits for it is interrupted at on
 
 from __future__ import annotations
 
+import functools
+import importlib
 import os
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
+from typing import Any
 
 WAKES = 0.1
 """Seconds after which a call that waits looks whether it was interrupted."""
@@ -78,3 +81,27 @@ def _is_importing() -> bool:
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False
+
+
+class Later:
+    """A module of ours that is imported when something in it is first asked for: `import upshift` stays brief."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if self._name not in sys.modules:
+            loaded(_loader(self._name))
+        value = getattr(importlib.import_module(self._name), name)
+        setattr(self, name, value)
+        return value
+
+
+@functools.cache
+def _loader(name: str) -> Callable[[], None]:
+    """The same function for the same module, so that it is loaded once."""
+
+    def load() -> None:
+        importlib.import_module(name)
+
+    return load

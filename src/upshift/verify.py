@@ -11,9 +11,8 @@ import numpy as np
 
 from .columns.forms import flatten, parts
 from .columns.inputs import Lanes
-from .columns.kinds import Kind, kind_of, kind_of_dtype, kind_of_value, promote
+from .columns.kinds import RTOL, Kind, kind_of, kind_of_dtype, kind_of_value, promote
 from .gears.ran import Ran
-from .rules.blur import RTOL
 
 _SAMPLER = random.Random(0)  # our own: the user's random state is never touched
 

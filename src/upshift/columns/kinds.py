@@ -13,6 +13,9 @@ Column = npt.NDArray[Any]
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
+RTOL = {2: 1e-2, 4: 1e-5, 8: 1e-9, 16: 1e-9}
+"""How far a float may be off, relative, by the bytes of its (real) dtype, where `exact` is not asked for."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Kind:

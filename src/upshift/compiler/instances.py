@@ -10,7 +10,7 @@ import types
 import typing
 from typing import Any
 
-from ..trace.libraries import acting
+from ..libraries import acting
 from .arguments import Given, Words, bind
 from .captures import HEAP_TYPE, Home
 from .check import Defer, Leaves, Walk

@@ -13,6 +13,7 @@ import functools
 import inspect
 import linecache
 import os
+import sys
 import textwrap
 import tokenize
 import types
@@ -78,6 +79,8 @@ def _lines(filename: str) -> list[str]:
     added here: it is the user's."""
     if filename in linecache.cache:
         return linecache.getlines(filename)
+    if filename == "<string>" and sys.argv[:1] == ["-c"] and "-c" in sys.orig_argv:  # python -c "..."
+        return sys.orig_argv[sys.orig_argv.index("-c") + 1].splitlines(keepends=True)
     try:
         return _file(filename, os.stat(filename).st_mtime_ns)
     except (OSError, SyntaxError, UnicodeDecodeError):
@@ -96,6 +99,8 @@ def _in_file(code: types.CodeType, lines: list[str]) -> ast.FunctionDef | ast.La
             node = _mangled(node, code)
             if _is_own(node, code):
                 return node
+    if code.co_filename == "<string>":  # some other text than that of `python -c`
+        raise Refused(NO_SOURCE, code.co_firstlineno, "write it in a file", code.co_filename)
     raise Refused(
         "its file has changed since it was imported", code.co_firstlineno, "import it again", code.co_filename
     )

@@ -16,8 +16,7 @@ from ..errors import name_element
 from ..rules import per_lane as each_lane
 from ..rules.arrays import ArrayOp, Put, Slot, lower_call
 from ..rules.arrays import each_lane as each_array
-from ..trace import call_of
-from ..trace.names import applied
+from ..trace.names import applied, call_of
 
 _PYTHON_KINDS = {kind.name: kind for kind in (BOOL, INT, FLOAT, COMPLEX)}
 

@@ -15,7 +15,7 @@ from ..columns.forms import Form
 from ..columns.kinds import Kind, fits_int64, kind_of
 from ..rules import Op
 from ..rules.op import Watched
-from ..trace import Const, Guard, Leaf, Node, Ref, Step, Tree
+from ..trace.tree import Const, Guard, Leaf, Node, Ref, Step, Tree
 from .select_rows import (
     BLUR,
     BLUR_OF_POWERS,

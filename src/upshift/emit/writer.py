@@ -17,8 +17,8 @@ from ..rules import PerLane
 from ..rules.arrays import ArrayOp, Put
 from ..rules.arrays.dynamic import Item
 from ..rules.table import name_of
-from ..trace import Guard, Leaf, Node, Raises, Ref, Step, Tree
 from ..trace.names import Applied, Call, UfuncMethod
+from ..trace.tree import Guard, Leaf, Node, Raises, Ref, Step, Tree
 
 HEAD = '''"""{title}
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..columns.kinds import NUMERIC, Column, kind_of
 from ..rules.blur import Error
 from ..rules.op import Span
-from ..trace import Const, Node
+from ..trace.tree import Const, Node
 from .store import Where
 
 

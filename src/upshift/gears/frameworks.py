@@ -8,16 +8,19 @@ import linecache
 import sys
 import types
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..columns.inputs import Lanes
 from ..errors import GearRefused, Refusal
-from ..loading import loaded
-from ..trace import Tree
+from ..loading import Later, loaded
 from .calls import Argument, Call, Result
-from .llvm import flat
-from .llvm.whole import compile_call
 from .ran import NotCompiled, Prepared
+
+if TYPE_CHECKING:
+    from ..trace.tree import Tree
+    from .llvm import flat, whole
+else:
+    flat, whole = Later("upshift.gears.llvm.flat"), Later("upshift.gears.llvm.whole")
 
 FRAMEWORKS = {"jax": "jax", "cuda": "numba"}
 """What each gear stands on; cuda needs NVIDIA's driver besides, and says so."""
@@ -71,7 +74,7 @@ def prepare_call(
     what one has given; `free`: other threads run meanwhile."""
     if gear == "llvm":
         try:
-            return compile_call(f, arguments, free)
+            return whole.compile_call(f, arguments, free)
         except NotCompiled as reason:
             return reason.refusal
     if not is_installed(gear):
@@ -93,9 +96,9 @@ def _graph_of(f: Any, arguments: Sequence[Argument]) -> Call:
 
 def _xla_of(f: Any, arguments: Sequence[Argument], values: Sequence[Any]) -> Call:
     loaded(_jax_calls)
-    from .jax import whole
+    from .jax.whole import compile_call
 
-    return whole.compile_call(f, arguments)
+    return compile_call(f, arguments)
 
 
 def _in_vectors(tree: Tree | None, exact: bool) -> Prepared:

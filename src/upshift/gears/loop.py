@@ -13,7 +13,7 @@ import numpy as np
 from ..columns.inputs import Elements, Records, copied
 from ..columns.kinds import Column
 from ..errors import is_refused_write, name_element
-from ..trace.apart import Apart
+from ..trace.positions import Apart
 
 OnError = str | tuple[str, Any]
 SKIPPED = object()

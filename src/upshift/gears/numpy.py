@@ -9,7 +9,7 @@ import numpy as np
 from ..config import settings
 from ..errors import Untraceable
 from .chunks import CHUNK, CHUNK_BYTES, THREADS_PAY_SECONDS, chunks_of, side_by_side
-from .passes import Pace, Pass, TooBlurred
+from .passes import Pass, TooBlurred
 from .store import Where
 from .walk import Chunk
 
@@ -78,4 +78,4 @@ class Run(Pass):
             chunk.run(where)
 
 
-__all__ = ["Pace", "Run", "TooBlurred", "Untraceable"]
+__all__ = ["Run", "TooBlurred", "Untraceable"]

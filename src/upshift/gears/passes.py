@@ -4,33 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..columns.inputs import Lanes
 from ..columns.kinds import Column
-from ..trace import Tree
+from ..trace.tree import Tree
 from ..trace.turns import OfLane
 from .draws import Drawn
+from .pace import Pace
 from .program import Care
 from .store import Store
 
 
 class TooBlurred(Exception):
     """Too many lanes are too close to call: the values that decide have to be exact."""
-
-
-@dataclass(slots=True)
-class Pace:
-    """What the loop would cost, which decides what is worth tracing, and how long tracing may take."""
-
-    per_element: float
-    allowance: float
-
-    def spend(self, seconds: float) -> None:
-        self.allowance -= seconds
 
 
 class Pass:

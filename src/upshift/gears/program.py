@@ -11,7 +11,7 @@ import numpy as np
 from ..rules import Op
 from ..rules.arrays import ArrayOp
 from ..rules.blur import EDGES, spread_of
-from ..trace import Node, Ref, Step
+from ..trace.tree import Node, Ref, Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..columns.kinds import Column, Kind
 from ..columns.outputs import Numbers, Placed, Same, piece_of
-from ..trace import Const, Leaf
+from ..trace.tree import Const, Leaf
 
 Where = slice | Column
 """Positions of lanes: a whole chunk, or an index."""

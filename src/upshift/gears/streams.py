@@ -15,12 +15,13 @@ import numpy as np
 
 from ..columns.kinds import Column
 from ..errors import UpshiftError
+from ..libraries import acting, is_left_alone
 from ..rules.pcg import as_numpy_has_it
 from ..rules.seeds import root_of
 from ..rules.streams import Pcg64Streams, PythonStreams
-from ..trace.apart import Apart, streams_of
+from ..trace.apart import streams_of
 from ..trace.draws import GENERATORS
-from ..trace.libraries import acting, is_left_alone
+from ..trace.positions import Apart
 from .draws import set_state, state_of
 from .loop import cell_is_filled
 

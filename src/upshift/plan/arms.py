@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from ..columns.inputs import Elements, take
 from ..columns.outputs import Placed
 from ..compiler.rows.nests import underflow_is_told
 from ..config import settings
-from ..emit.select import select_of
-from ..emit.select_rows import NoSelect
 from ..errors import Refusal
 from ..gears.binder import MISS
 from ..gears.frameworks import why_no_gpu
@@ -30,13 +28,20 @@ from ..gears.llvm import columns as llvm_columns
 from ..gears.llvm import entry
 from ..gears.llvm import gear as llvm
 from ..gears.llvm.columns import NotColumns
-from ..gears.numpy import Pace
+from ..gears.pace import Pace
+from ..loading import Later
 from . import prices
-from .batch import batch
 from .batched import Batched
 from .ledger import Arm, Ledger
 from .machine import Machines, run_machine
 from .traces import Traces
+
+if TYPE_CHECKING:
+    from ..emit import select, select_rows
+    from . import batch as batches
+else:
+    batches = Later("upshift.plan.batch")
+    select, select_rows = Later("upshift.emit.select"), Later("upshift.emit.select_rows")
 
 log = logging.getLogger("upshift")
 FEW = 16
@@ -123,7 +128,7 @@ class Numpy(Way):
 
     def build(self, job: Job) -> None:
         began = time.perf_counter()
-        made = batch(job.part(0, FEW), self.traces, Pace(self._rate(job), 0.3 * self._loop(job)), trial=True)
+        made = batches.batch(job.part(0, FEW), self.traces, Pace(self._rate(job), 0.3 * self._loop(job)), trial=True)
         if isinstance(made, Refusal) and not self.traces.draws:  # numbers are drawn once, when all elements are run
             self.refusal = made
         else:
@@ -137,7 +142,7 @@ class Numpy(Way):
         return self._loop(job) / job.n
 
     def run(self, job: Job) -> Batched | Refusal:
-        made = batch(job, self.traces, Pace(self._rate(job), 0.1 * self._loop(job)))
+        made = batches.batch(job, self.traces, Pace(self._rate(job), 0.1 * self._loop(job)))
         if isinstance(made, Refusal):
             self.refusal = made
         return made
@@ -344,6 +349,10 @@ class Optimised(Llvm):
         self.price = prices.optimised_price(prices.EXPECTED_STEPS)
         base.better = self
 
+    @property
+    def open(self) -> bool:
+        return self.refusal is None and self.base.open
+
     def _guess(self, n: int) -> float:
         before = self.base.seconds(n)
         if self.base.is_optimised:
@@ -392,13 +401,13 @@ class Simd(Way):
         """First the trace, which tells whether there is such a program and how long it is; then the compilation."""
         part = job.part(0, min(job.n, MANY))
         if not self.sure:
-            batch(part, self.traces, Pace(1e9, 0.1), trial=True)
+            batches.batch(part, self.traces, Pace(1e9, 0.1), trial=True)
             tree = self.traces.traced()
             try:
                 if tree is None or tree.root is None:
-                    raise NoSelect("it could not be traced")
-                self.price, self.sure = prices.optimised_price(2 * len(select_of(tree).lines)), True
-            except NoSelect as reason:
+                    raise select_rows.NoSelect("it could not be traced")
+                self.price, self.sure = prices.optimised_price(2 * len(select.select_of(tree).lines)), True
+            except select_rows.NoSelect as reason:
                 self.refusal = Refusal("simd", str(reason))
             return
         made = run_machine(part, self.machines, self.traces.tree_of)
@@ -431,7 +440,7 @@ class Cuda(Way):
             return
         part = job.part(0, FEW)
         if self.traces.traced() is None:
-            batch(part, self.traces, Pace(1e9, 0.1), trial=True)
+            batches.batch(part, self.traces, Pace(1e9, 0.1), trial=True)
         made = run_machine(part, self.machines, self.traces.tree_of)
         self.ready = not isinstance(made, Refusal)
         self.refusal = made if isinstance(made, Refusal) else None

@@ -10,9 +10,11 @@ from ..columns.kinds import Column
 from ..config import settings
 from ..errors import Refusal, Untraceable
 from ..gears.job import Job
-from ..gears.numpy import Pace, Run, TooBlurred
+from ..gears.numpy import Run, TooBlurred
+from ..gears.pace import Pace
 from ..gears.program import Care
-from ..trace import Tree, bind
+from ..trace.grow import bind
+from ..trace.tree import Tree
 from ..verify import check, sample
 from .batched import Batched
 from .traces import Traces
@@ -71,7 +73,7 @@ def _batch_group(job: Job, group: Group, known: Traces, pace: Pace, made: Batche
         return job.row(i if index is None else int(index[i]))
 
     reason: str | None = ""
-    for care in [care for care in Care if care >= (Care.EXACT if job.exact else known.care)]:
+    for care in [care for care in Care if care >= (Care.EXACT if job.exact else known.care or Care.CLOSE)]:
         try:
             tree, captured = known.tree(lanes, job.f, job.shared)
             with tree.lock:

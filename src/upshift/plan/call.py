@@ -81,8 +81,13 @@ class Call:
         return left if 1.5 * count >= left else count
 
     def _build(self, arm: Any) -> None:
+        if not self.ledger.begin(arm):  # another thread was faster
+            return
         began, was_sure = time.perf_counter(), arm.sure
-        arm.build(self.job.part(self.done))
+        try:
+            arm.build(self.job.part(self.done))
+        finally:
+            arm.building = False
         self.ledger.built(arm, time.perf_counter() - began, was_sure)
 
     def _by(self, arm: Any, count: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,18 +13,24 @@ from ..columns.kinds import Kind
 from ..columns.outputs import ClassesLost
 from ..config import settings
 from ..errors import Refusal
-from ..gears.draws import set_state, state_of
 from ..gears.job import Job
 from ..gears.loop import run_loop
-from ..gears.numpy import Pace
-from ..gears.streams import generators_in
-from ..trace import Guard, Raises, Tree
-from .arms import Llvm
-from .batch import FORCED, batch
+from ..gears.pace import Pace
+from ..loading import Later
+from .arms import Llvm, Optimised
 from .batched import Batched
 from .functions import Function
 from .ledger import Ledger
 from .whole import conclude, plain_rows, stacked
+
+if TYPE_CHECKING:
+    from ..gears import draws, streams
+    from ..trace import tree as trees_
+    from ..trace.tree import Tree
+    from . import batch as batches
+else:
+    draws, streams, batches = (Later(f"upshift.{name}") for name in ("gears.draws", "gears.streams", "plan.batch"))
+    trees_ = Later("upshift.trace.tree")
 
 
 @dataclass(slots=True)
@@ -70,13 +76,13 @@ SWITCHED_OFF = "Upshift is switched off (UPSHIFT_DISABLE=1, or up.config(disable
 
 def explain(job: Job, function: Function) -> Explanation:
     """Trace the function as far as patience goes, measure, and tell. Random generators are put back where they were."""
-    generators = generators_in(job.f, job.shared)
-    before = [state_of(generator) for generator in generators]
+    generators = streams.generators_in(job.f, job.shared)
+    before = [draws.state_of(generator) for generator in generators]
     try:
         return _explain(job, function)
     finally:
         for generator, state in zip(generators, before, strict=True):
-            set_state(generator, state)
+            draws.set_state(generator, state)
 
 
 def _explain(job: Job, function: Function) -> Explanation:
@@ -94,12 +100,14 @@ def _explain(job: Job, function: Function) -> Explanation:
     if any(arm.open for arm in ledger.arms[1:]):  # it does nothing but compute: it may be run to be timed
         _measure_loop(job, ledger)
     for arm in ledger.arms[1:]:
+        if isinstance(arm, Optimised) and not arm.base.open:
+            continue
         found = _measure(arm, job, function)
         if isinstance(found, Refusal):
             made.refusals[arm.name] = found
         elif found is not None and arm.name == "numpy":
             _describe(function, found, made)
-        elif isinstance(arm, Llvm) and arm.last is not None and arm.status is not None:
+        elif isinstance(arm, Optimised) and arm.last is not None and arm.status is not None:
             _describe_left(arm, made)
     made.gear = ledger.cheapest(job.n).name
     for arm in ledger.arms:
@@ -113,7 +121,7 @@ def _begin(arm: Any, job: Job, function: Function) -> None:
     if not arm.open or arm.ready:
         return
     if arm.name == "numpy":
-        made = batch(job, function.traces, Pace(FORCED, PATIENCE))
+        made = batches.batch(job, function.traces, Pace(batches.FORCED, PATIENCE))
         arm.ready, arm.refusal = not isinstance(made, Refusal), made if isinstance(made, Refusal) else None
     elif isinstance(arm, Llvm) and not arm.sure:
         arm.build(job)
@@ -188,12 +196,12 @@ def _describe(function: Function, batched: Batched, made: Explanation) -> None:
     if made.left:
         made.notes.append(f"{made.left:,} elements are left to the plain function{_why_left(trees)}")
     for tree in trees:
-        for where in sorted({f"{end.mode} at {_short(end.where)}" for end in _ends(tree, Guard) if end.where}):
+        for where in sorted({f"{end.mode} at {_short(end.where)}" for end in _ends(tree, trees_.Guard) if end.where}):
             made.notes.append(f"splits by {where}")
 
 
 def _why_left(trees: list[Tree]) -> str:
-    errors = sorted({f"{end.error} at {_short(end.where)}" for tree in trees for end in _ends(tree, Raises)})
+    errors = sorted({f"{end.error} at {_short(end.where)}" for tree in trees for end in _ends(tree, trees_.Raises)})
     return f": {'; '.join(errors[:3])}" if errors else " (beyond 64 bits, or on a path not worth a trace)"
 
 

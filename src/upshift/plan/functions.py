@@ -7,7 +7,7 @@ import threading
 import types
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,14 +15,19 @@ from ..columns.inputs import Elements
 from ..columns.unboxed import Unboxed
 from ..errors import Refusal
 from ..gears.job import Job
-from ..gears.numpy import Pace
-from ..trace.apart import Apart
+from ..gears.pace import Pace
+from ..loading import Later
+from ..trace.positions import Apart
 from .arms import FEW, Cuda, Optimised, Simd, Way, arms_of
-from .batch import FORCED, batch
 from .batched import Batched
 from .ledger import Ledger
 from .machine import Machines, run_machine
 from .traces import Traces
+
+if TYPE_CHECKING:
+    from . import batch as batches
+else:
+    batches = Later("upshift.plan.batch")
 
 MOST_FUNCTIONS = 1024
 MOST_STEPS = 500_000
@@ -49,7 +54,7 @@ class Function:
     def force(self, gear: str, job: Job) -> Batched | Refusal:
         """A job in a gear that the user named, whatever it costs."""
         if gear == "numpy":
-            return batch(job, self.traces, Pace(FORCED, FORCED_SECONDS))
+            return batches.batch(job, self.traces, Pace(batches.FORCED, FORCED_SECONDS))
         if gear == "llvm":
             arm = next(arm for arm in self.ledger.arms if isinstance(arm, Optimised))
             made = arm.run(job)
@@ -60,11 +65,11 @@ class Function:
         if isinstance(own, Cuda | Simd):
             machines = own.machines
         if gear in ("jax", "simd") and not machines.is_ready(job):  # it runs what was traced
-            traced = batch(job, self.traces, Pace(FORCED, FORCED_SECONDS), trial=True)
+            traced = batches.batch(job, self.traces, Pace(batches.FORCED, FORCED_SECONDS), trial=True)
             if isinstance(traced, Refusal):
                 return Refusal(gear, traced.reason, traced.where, traced.remedy)
         if self.traces.traced() is None and any(isinstance(column[0], np.ndarray) for column in job.columns):
-            batch(job.part(0, FEW), self.traces, Pace(FORCED, 0.1), trial=True)
+            batches.batch(job.part(0, FEW), self.traces, Pace(batches.FORCED, 0.1), trial=True)
         return run_machine(job, machines, self.traces.tree_of)
 
 

@@ -10,7 +10,8 @@ for every size (predicted, then measured), and may refuse. The rule:
     of what has been spent and is about to be.
 
 docs/plan.md proves what follows: never more than twice the best choice in hindsight plus the prices of what came before
-it, and never more than 1.1 times the loop plus what wrong predictions cost, which is bounded and counted.
+it; and never more than 1.1 times the loop, what was tried again included, plus the prices of sure arms that were bought
+and have not paid yet.
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ class Arm:
     sure: bool = False
     """Whether it is known that it will not be refused, and about how fast it is."""
     busy: bool = False
-    """Whether it is being made ready on another thread."""
+    """Whether it is being made ready in the background."""
+    building: bool = False
+    """Whether some call is making it ready."""
     refusal: Any = None
     line: Line = field(default_factory=Line)
     regret: float = 0.0
@@ -147,11 +150,25 @@ class Ledger:
             lower = self.cheapest(n).seconds(n)
             found = None
             for arm in self.arms:
-                if arm.ready or arm.busy or not arm.open or arm.awaits_another or not self._pays(arm, n, lower):
+                if (
+                    arm.ready
+                    or arm.busy
+                    or arm.building
+                    or not arm.open
+                    or arm.awaits_another
+                    or not self._pays(arm, n, lower)
+                ):
                     continue
                 if found is None or arm.price + arm.seconds(n) < found.price + found.seconds(n):
                     found = arm
             return found
+
+    def begin(self, arm: Arm) -> bool:
+        """Whether the caller is the one who makes an arm ready."""
+        with self.lock:
+            mine = not (arm.ready or arm.busy or arm.building)
+            arm.building |= mine
+            return mine
 
     def _pays(self, arm: Arm, n: int, lower: float) -> bool:
         gain = lower - arm.seconds(n)
@@ -195,8 +212,10 @@ class Ledger:
             for arm in self.arms:
                 if not arm.open or arm is best:
                     continue
-                if arm.busy:
+                if arm.busy or arm.building:
                     wait = min(wait, arm.price)
+                elif arm.ready and arm.runs < TRIES:
+                    wait = 0.0 if self._is_worth_a_try(arm, best, n) else wait
                 elif arm.ready:
                     if arm.seconds(n) < SECOND_CHANCE * lower:
                         wait = min(wait, max(arm.waits, 0.0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..columns.inputs import Group, Lanes
 from ..columns.kinds import Kind
@@ -14,9 +14,11 @@ from ..errors import Refusal
 from ..gears.frameworks import prepare
 from ..gears.job import Job
 from ..gears.ran import Prepared, Ran
-from ..trace.tree import Tree
 from ..verify import check_columns, sample
 from .batched import Batched
+
+if TYPE_CHECKING:
+    from ..trace.tree import Tree
 
 log = logging.getLogger("upshift")
 Row = Callable[[int], tuple[Any, ...]]

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..columns.inputs import Lanes
-from ..gears.program import Care
-from ..trace import Tree, bind
+from ..loading import Later
+
+if TYPE_CHECKING:
+    from ..gears.program import Care
+    from ..trace import grow, tree
+    from ..trace.tree import Tree
+else:
+    grow, tree = Later("upshift.trace.grow"), Later("upshift.trace.tree")
 
 MOST_TREES = 4
 MOST_SIGNATURES = 64
@@ -19,7 +25,8 @@ class Traces:
     """The trees of one function."""
 
     trees: dict[Any, list[Tree]] = field(default_factory=dict)
-    care: Care = Care.CLOSE
+    care: Care | None = None
+    """How exact its steps must be, where that is more than is usual."""
 
     def tree(self, lanes: Lanes, f: Any, shared: dict[str, Any]) -> tuple[Tree, dict[int, Any]]:
         """The tree that fits what the function captures now, and its captured inputs; a new one where none fits."""
@@ -27,18 +34,18 @@ class Traces:
         if signature not in self.trees and len(self.trees) >= MOST_SIGNATURES:
             self.trees.pop(next(iter(self.trees)), None)
         variants = self.trees.setdefault(signature, [])
-        for tree in list(variants):
-            with tree.lock:
-                captured = bind(tree, f, shared)
+        for found in list(variants):
+            with found.lock:
+                captured = grow.bind(found, f, shared)
             if captured is not None:
-                if variants and variants[0] is not tree and tree in variants:
-                    variants.remove(tree)
-                    variants.insert(0, tree)
-                return tree, captured
-        tree = Tree(lanes)
-        variants.insert(0, tree)
+                if variants and variants[0] is not found and found in variants:
+                    variants.remove(found)
+                    variants.insert(0, found)
+                return found, captured
+        new = tree.Tree(lanes)
+        variants.insert(0, new)
         del variants[MOST_TREES:]
-        return tree, {}
+        return new, {}
 
     @property
     def steps(self) -> int:

@@ -16,13 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.kinds import Column
+from ..columns.kinds import RTOL, Column
 from .conversions import larger, smaller
 
 CLOSE = 16
 """How many roundings a batched function and libm's may be apart; NumPy promises 4 to the true value."""
-RTOL = {2: 1e-2, 4: 1e-5, 8: 1e-9, 16: 1e-9}
-"""How far a float may be off, relative, by the bytes of its (real) dtype, where `exact` is not asked for."""
 
 
 @dataclass(slots=True)

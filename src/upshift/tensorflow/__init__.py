@@ -1,6 +1,6 @@
 """`import upshift.tensorflow as ut`: TensorFlow's words for mapping, with the loop's results, in the fastest gear."""
 
-from ..function import function
+from ..adaptive import function
 from . import framework  # noqa: F401 - first: it loads TensorFlow whole
 from .datasets import map, map_dataset
 from .explain import explain

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ..libraries import acting
 from ..trace.draws import GENERATORS
-from ..trace.libraries import acting
 from .code import ACTING, WRITES, Chain, facts_of, is_builtin
 from .trace import NOTHING_LIFTED, Lifted
 

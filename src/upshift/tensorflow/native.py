@@ -22,9 +22,10 @@ import tensorflow as tf
 from ..columns.forms import flatten
 from ..columns.inputs import copied
 from ..config import settings
-from ..trace import Const, Step, bind
+from ..trace.grow import bind
 from ..trace.names import Applied
 from ..trace.paths import Roots
+from ..trace.tree import Const, Step
 from ..trace.turns import DrawOp
 from ..verify import differ
 from . import arranging, elementwise

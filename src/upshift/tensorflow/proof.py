@@ -14,8 +14,9 @@ import tensorflow as tf
 from ..columns.inputs import copied, elements_of, lanes_of
 from ..errors import Untraceable
 from ..gears.draws import Drawn
-from ..trace import Guard, Leaf, Node, Step, Tree, grow
+from ..trace.grow import grow
 from ..trace.paths import Roots
+from ..trace.tree import Guard, Leaf, Node, Step, Tree
 from .examples import examples, tries
 from .value import DTYPES, NotNative
 

@@ -19,8 +19,9 @@ from ..columns.outputs import stack
 from ..gears.draws import set_state, state_of
 from ..gears.streams import generators_in
 from ..rules.arrays.dynamic import Each
-from ..trace import Tree, grow
+from ..trace.grow import grow
 from ..trace.names import Applied
+from ..trace.tree import Tree
 from .bridge import as_array, is_concrete
 from .captured import portray
 

@@ -7,36 +7,18 @@ any order, gear and number of workers. Calls set the user's own generators; trac
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..columns.forms import flatten
-from ..columns.kinds import Column, bundle_kind, kind_of_value
-from ..errors import Untraceable, name_element
+from ..columns.kinds import bundle_kind, kind_of_value
+from ..errors import Untraceable
 from ..rules.arrays.dynamic import Item
 from ..rules.streams import Drawing, Pcg64Streams, PythonStreams, StreamDraw, StreamOp, Streams
 from .lane import Lane, is_lane
 from .names import user_line
 from .paths import Path
-
-
-class Apart:
-    """`f` of a position and an element. `begin` puts the generators where the streams of a position begin."""
-
-    def __init__(
-        self, f: Callable[..., Any], generators: list[Any], root: Column, begin: Callable[[int], None]
-    ) -> None:
-        self.f, self.generators, self.root, self.begin = f, generators, root, begin
-
-    def __call__(self, position: int, *row: Any, **shared: Any) -> Any:
-        self.begin(position)
-        try:
-            return self.f(*row, **shared)
-        except Exception as error:
-            name_element(error, position, row)
-            raise
 
 
 def streams_of(generator: Any, number: int) -> Streams | None:

@@ -20,6 +20,7 @@ from ..columns.forms import Form, flatten, parts
 from ..columns.kinds import bundle_kind, kind_of, kind_of_value
 from ..columns.layout import copy_as_it_lies
 from ..errors import Untraceable
+from ..libraries import method_acting
 from ..rules.arrays import Put, Seen, Slot, flat_results, lower_call, row_of
 from ..rules.arrays.call import never
 from ..rules.arrays.dynamic import AS_MADE, SIGNATURES, Each, Item, Unpack, signature_of
@@ -27,7 +28,6 @@ from ..rules.arrays.elementwise import OPERATORS
 from ..rules.arrays.images import is_foreign
 from ..rules.conversions import larger, smaller
 from .lane import Lane, LaneArray, Storage, is_lane
-from .libraries import method_acting
 from .names import UfuncMethod, applied, user_line
 from .tree import Const
 from .words import FACTS, METHODS, OWN_METHODS, PROPERTIES, SPECIAL, STATIC, Flat, true

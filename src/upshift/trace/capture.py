@@ -22,19 +22,20 @@ import numpy as np
 
 from ..columns.kinds import NUMERIC, kind_of
 from ..errors import Untraceable
+from ..libraries import acting, is_left_alone, is_opaque
 from ..rules.arrays.images import IMAGES, module_of, name_of
-from .apart import Apart, OwnNumbers
+from .apart import OwnNumbers
 from .arraylike import is_aware
 from .classes import copy_of, is_python, needs_copy
 from .code import CALLED_CLASSES, prepare
 from .draws import GENERATORS, Module, Source, generator_of
 from .held import HeldDict, HeldList, HeldSet, contents_of
 from .lane import Lane
-from .libraries import acting, is_left_alone, is_opaque
 from .modules import STANDINS, HeldModule, Standin
 from .names import Names, user_line
 from .objects import proxy_of
 from .paths import STATES, Capture, Path, frozen, plain_of
+from .positions import Apart
 from .record import Trace
 from .standins import CALLED, IDENTITY, standin_for
 from .unseen import Unseen, UnseenCallable

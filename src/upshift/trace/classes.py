@@ -15,9 +15,9 @@ import types
 from typing import Any, NoReturn
 
 from ..errors import Untraceable
+from ..libraries import is_left_alone
 from .arraylike import as_ufunc
 from .lane import is_lane
-from .libraries import is_left_alone
 from .names import Names, refuse, user_line
 from .paths import VOLATILE, Path, about_class, frozen, names_of
 from .unseen import Unseen

@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..errors import Untraceable
+from ..libraries import acting, is_left_alone, is_opaque
 from .arraylike import array_of
 from .code import is_called
-from .libraries import acting, is_left_alone, is_opaque
 from .names import user_line
 from .paths import Path
 from .record import Trace

@@ -12,6 +12,7 @@ import numpy as np
 from ..columns.forms import Form, flatten
 from ..columns.kinds import BOOL, Kind, fits_int64, kind_of, kind_of_value
 from ..errors import Leave, OverBudget, Signal, Untraceable
+from ..libraries import method_acting
 from ..rules import Op, guards, lane_by_lane, lower
 from ..rules.conversions import conjugate, imag_part, larger, real_part, smaller, weak_cast
 from ..rules.operators import COMPARISONS, OPERATORS
@@ -19,7 +20,6 @@ from ..rules.predicates import TRUE, Predicate
 from .arrays import Arrays
 from .classes import original_of
 from .lane import LANES, Lane, LaneArray, is_lane
-from .libraries import method_acting
 from .names import call_of, user_line
 from .tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
 from .turns import Turns

@@ -13,7 +13,7 @@ import functools
 import types
 from typing import Any
 
-from .libraries import acting, is_left_alone
+from ..libraries import acting, is_left_alone
 from .paths import frozen
 from .standins import STANDINS
 

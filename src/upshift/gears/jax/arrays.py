@@ -13,8 +13,8 @@ from jax import lax
 from ...rules.arrays import Put
 from ...rules.arrays.dynamic import Item
 from ...rules.arrays.elementwise import OPERATORS
-from ...trace import Step
 from ...trace.names import Applied, UfuncMethod
+from ...trace.tree import Step
 from . import arithmetic as do
 from . import indexing, more, products, reductions, shaping
 from .call import Call, Row, is_known, value_of

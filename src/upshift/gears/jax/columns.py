@@ -25,7 +25,8 @@ from ...columns.forms import Form, assemble, flatten
 from ...columns.inputs import Lanes, common_length, copied, elements_of, lanes_of
 from ...columns.kinds import Column, kind_of_value
 from ...errors import GearRefused
-from ...trace import Tree, bind, grow
+from ...trace.grow import bind, grow
+from ...trace.tree import Tree
 from ..loop import run_loop
 from ..ran import NotCompiled, Ran
 from .context import in_full

@@ -14,7 +14,7 @@ import numpy as np
 from ...columns.kinds import Kind
 from ...rules.conversions import Ranked, total
 from ...rules.op import Proved, Watched
-from ...trace import Step
+from ...trace.tree import Step
 from . import arithmetic as do
 from .functions import FUNCTIONS, NAMES, call, power, scaled
 from .value import FLOAT, ROUND, Value, Work, refuse

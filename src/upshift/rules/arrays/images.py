@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ...libraries import FOREIGN
 from .call import Rule, by_rows
 
 _OPENCV = (
@@ -25,10 +26,6 @@ IMAGES: dict[str, Rule] = {
     **{f"cv2.{name}": by_rows for name in _OPENCV.split()},
     **{f"skimage.transform.{name}": by_rows for name in _SCIKIT.split()},
 }
-
-
-FOREIGN = frozenset(("scipy", "skimage", "cv2", "sklearn"))
-"""Libraries, besides NumPy, whose functions of arrays are called as they are, for every lane if they have no rule."""
 
 
 def is_foreign(fn: Any) -> bool:

@@ -5,7 +5,8 @@ What acts is an effect: a function that uses it runs in the loop, with the reaso
 
 from __future__ import annotations
 
-from ..rules.arrays.images import FOREIGN
+FOREIGN = frozenset(("scipy", "skimage", "cv2", "sklearn"))
+"""Libraries whose functions of arrays have rules, by name."""
 
 _CLOCK, _INTERPRETER, _SYSTEM = "reads the clock", "reads the interpreter's state", "calls the operating system"
 _FILES, _NETWORK, _THREADS = "uses files", "uses the network", "uses threads"
