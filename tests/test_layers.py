@@ -63,7 +63,7 @@ ALLOWED_LAZY: dict[tuple[str, str], str] = {
     (
         "upshift.loading",
         "*",
-    ): "`Later`: what it stands for is imported beside it, for the type checker and for this test",
+    ): "`Later`: what it stands for is imported beside it, for the type checker",
     ("upshift.trace.capture", "*"): "runs the import statements of the user's function, as they stand",
     ("upshift.doctor.rotation", "tensorflow"): "called by scripts that have loaded it",
     ("upshift.doctor.running.replay", "*"): "alternatives are made of what the measured script uses",

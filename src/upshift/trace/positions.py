@@ -1,4 +1,4 @@
-"""A function that is told the position of its element, so that every element may draw from random streams of its own."""
+"""A function that is told the position of its element, so that each may draw from random streams of its own."""
 
 from __future__ import annotations
 
