@@ -18,14 +18,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands.add_parser("bench", add_help=False, help="how fast every way to map is here, side by side with its peers")
     commands.add_parser("doctor", add_help=False, help="find slow maps in scripts and notebooks, measure and fix them")
     commands.add_parser("rules", help="how every NumPy function is run for all elements, as a page")
-    commands.add_parser("tables", add_help=False, help="make the tables of pages anew: what compiles, what things cost")
+    tables = commands.add_parser("tables", help="make the tables of pages anew: what compiles, what things cost")
+    tables.add_argument("pages", nargs="+", metavar="PAGE.md")
     commands.add_parser("info", help="this machine, versions, and which gears can run")
     words = sys.argv[1:] if argv is None else list(argv)
     if words[:1] == ["doctor"]:
         return doctor.main(words[1:])  # with the words in their order: some are a script's
     known, rest = parser.parse_known_args(words)
     command = known.command
-    if rest and command not in ("bench", "tables"):
+    if rest and command != "bench":
         parser.parse_args(words)  # says what was not understood
     try:
         if command == "demo":
@@ -35,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         elif command == "rules":
             print(rules.page(), end="")
         elif command == "tables":
-            print(pages.rewrite(rest))
+            print(pages.rewrite(known.pages))
         else:
             print(info.describe())
     except BrokenPipeError:  # the reader has seen enough

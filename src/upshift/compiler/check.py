@@ -9,6 +9,8 @@ fields, results of functions) is learnt while going over all versions, until not
 from __future__ import annotations
 
 import copy
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -79,6 +81,10 @@ class Recursive(Exception):
         self.cls = cls
 
 
+class TakesLonger(Exception):
+    """A check has taken longer than it was allowed to; it may be begun again."""
+
+
 class Leaves(Exception):
     """Every lane that comes here raises, or is left to the plain function where `cls` is None."""
 
@@ -90,8 +96,8 @@ class Leaves(Exception):
 class Unit:
     """All that is compiled together: a function with what it calls."""
 
-    def __init__(self, captures: Captures) -> None:
-        self.captures = captures
+    def __init__(self, captures: Captures, deadline: float = math.inf) -> None:
+        self.captures, self.deadline = captures, deadline
         self.given: list[Kind] = []
         """The kinds of the elements, as they come."""
         self.specs: dict[Any, Spec] = {}
@@ -223,12 +229,14 @@ class Whole:
 
 
 def settled(
-    f: Any, kinds: list[Kind], shared: dict[str, Any] | None = None, whole: Whole | None = None
+    f: Any, kinds: list[Kind], shared: dict[str, Any] | None = None, whole: Whole | None = None, limit: float = math.inf
 ) -> tuple[Unit, Spec]:
-    """A function for elements of these kinds, followed until nothing new is learnt."""
+    """A function for elements of these kinds, followed until nothing new is learnt; `TakesLonger` after `limit`
+    seconds."""
     recursive: set[type] = set()
+    deadline = time.perf_counter() + limit
     while True:
-        unit = Unit(Captures())
+        unit = Unit(Captures(), deadline)
         unit.classes_fields = {cls: Fields() for cls in recursive}
         unit.given = kinds
         root = unit.root(f, copy.deepcopy(kinds), shared, whole)
@@ -353,6 +361,8 @@ class Spec:
             seen = {self.entry}
             todo = [self.entry]
             while todo:
+                if time.perf_counter() > self.unit.deadline:
+                    raise TakesLonger
                 version = todo.pop()
                 walk = Walk(self, version)
                 walk.run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import ctypes
 import logging
+import math
 import mmap
 import struct
 import threading
@@ -19,7 +20,7 @@ from . import (
     module,
 )
 from .captures import Captures
-from .check import Spec, Unit, Whole, settled
+from .check import Spec, TakesLonger, Unit, Whole, settled
 from .kinds import NONE, Array, Kind, Refused
 from .lanes import LEFT, NEEDED, REACHED, STREAM, STREAM_END, Loop, Out, check_result
 from .rows.nests import FLAGS, flags_now
@@ -60,11 +61,18 @@ GUARDED = True
 """Whether an error of the compiler's own is a refusal; tests set it to False."""
 
 
-def check(f: Any, kinds: Sequence[Kind], shared: dict[str, Any] | None = None, whole: Whole | None = None) -> Checked:
-    """Whether a function compiles for elements of these kinds: all kinds in it, or `Refused`. Needs no LLVM."""
+def check(
+    f: Any,
+    kinds: Sequence[Kind],
+    shared: dict[str, Any] | None = None,
+    whole: Whole | None = None,
+    limit: float = math.inf,
+) -> Checked:
+    """Whether a function compiles for elements of these kinds: all kinds in it, or `Refused`. Needs no LLVM.
+    `TakesLonger` where that is not known after `limit` seconds."""
     try:
-        return _check(f, kinds, shared, whole)
-    except Refused:
+        return _check(f, kinds, shared, whole, limit)
+    except (Refused, TakesLonger):
         raise
     except Exception as error:
         if not GUARDED:
@@ -73,8 +81,8 @@ def check(f: Any, kinds: Sequence[Kind], shared: dict[str, Any] | None = None, w
         raise Refused(f"the compiler failed: {type(error).__name__}", remedy="report it") from error
 
 
-def _check(f: Any, kinds: Sequence[Kind], shared: dict[str, Any] | None, whole: Whole | None) -> Checked:
-    unit, root = settled(f, list(kinds), shared, whole)
+def _check(f: Any, kinds: Sequence[Kind], shared: dict[str, Any] | None, whole: Whole | None, limit: float) -> Checked:
+    unit, root = settled(f, list(kinds), shared, whole, limit)
     if root.result.kind is None:
         if unit.doubts:
             reason, line, filename = unit.doubts[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import os
 import random
 import sys
@@ -52,6 +53,8 @@ FEW_ITEMS = 4
 """Numbers in an element from which on loops over them are not worth a trace."""
 STALL = 50e-3
 """A compilation that takes longer than this is made on another thread, while the call goes on as it is."""
+OVERRUN = 1.5
+"""How many times as long as expected a check may take; it is begun again when three times as much would pay."""
 PLAINLY = 0.7
 """The share of what is left of a call that a compilation and its code may take to be made at once, however long."""
 MOST_PREPARED = 16
@@ -186,7 +189,11 @@ class Llvm(Way):
         keys = tuple(argument.key for argument in arguments)
         if keys not in self.checked:
             began = time.perf_counter()
-            checked = llvm.check(job.f, keys, job.shared)
+            limit = math.inf if self.waited_for else OVERRUN * self.price
+            checked = llvm.check(job.f, keys, job.shared, limit)
+            if checked is None:
+                self.price *= 2 * OVERRUN
+                return
             if isinstance(checked, Refusal):
                 self.refusal = checked
                 return
@@ -297,6 +304,7 @@ class Llvm(Way):
             except llvm.NotReady:
                 continue
         checked = llvm.check(job.f, keys, job.shared)
+        assert checked is not None
         prepared_ = checked if isinstance(checked, Refusal) else llvm.prepare(checked, self.quick)
         if isinstance(prepared_, Refusal):
             return prepared_
@@ -470,8 +478,10 @@ def arms_of(
     base = Llvm(f, ledger, items)
     ways += [base, Optimised(f, ledger, items, base)]
     ways[1].after = base
-    if not exact and not of_arrays and not items.fields and prices.uses_maths(f):
+    of_floats = any(isinstance(first, float | np.floating) for first in firsts)
+    if not exact and of_floats and not of_arrays and not items.fields and prices.uses_maths(f):
         ways.append(Simd(f, ledger, traces, items))
+        ways[-1].after = base
     if HAS_GPU:
         ways.append(Cuda(ledger, traces))
     return ways

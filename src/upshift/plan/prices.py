@@ -30,6 +30,8 @@ EXPECTED_STEPS = 150
 """Steps of a function of which nobody knows how many it has."""
 LLVM = 60e-3
 """To load llvmlite, once in a process."""
+TRACING = 40e-3
+"""To load what traces functions, with the rules of NumPy's functions, once in a process."""
 KERNEL_CALL, KERNEL_GAIN, KERNEL_LANE = 4e-6, 10.0, 2e-9
 """A call of machine code before its first lane, how much faster than the loop it is expected to be, and the least that
 a lane takes."""
@@ -140,7 +142,8 @@ def trace_price(f: object, of_arrays: bool, per_element: float) -> float:
     _, branches, loops = size_of(f)
     paths = min(branches, 12) + 1 if loops else 1
     base = (TRACE_OF_ARRAYS if of_arrays else TRACE) + TRACE_BRANCH * min(branches, 12)
-    return factor("trace") * (base + TRACE_SLOWER * paths * per_element)
+    loading = 0.0 if "upshift.plan.batch" in sys.modules else TRACING
+    return factor("trace") * (base + TRACE_SLOWER * paths * per_element) + loading
 
 
 def check_price(f: object) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import threading
 import time
@@ -15,6 +16,7 @@ import numpy as np
 from ...columns.kinds import Column
 from ...columns.outputs import Placed
 from ...compiler import kernel
+from ...compiler.check import TakesLonger
 from ...compiler.kinds import Refused
 from ...compiler.results import objects_of
 from ...compiler.rows.memory import CHANGES
@@ -143,10 +145,14 @@ class Prepared:
 _NONE: Column = np.empty(0, np.int64)
 
 
-def check(f: Any, keys: Sequence[Key], shared: dict[str, Any]) -> kernel.Checked | Refusal:
-    """Whether a function compiles for elements of these kinds; needs no LLVM."""
+def check(
+    f: Any, keys: Sequence[Key], shared: dict[str, Any], limit: float = math.inf
+) -> kernel.Checked | Refusal | None:
+    """Whether a function compiles for elements of these kinds; needs no LLVM. None: not known after `limit` seconds."""
     try:
-        return kernel.check(f, [kind_of_key(key) for key in keys], shared)
+        return kernel.check(f, [kind_of_key(key) for key in keys], shared, limit=limit)
+    except TakesLonger:
+        return None
     except Refused as refused:
         return refusal_of(refused)
 
