@@ -6,8 +6,9 @@ for every run, so that runs do not meet.
 
 from __future__ import annotations
 
+import contextlib
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import upshift as up
@@ -19,6 +20,16 @@ Made = tuple[Callable[..., Any], tuple[Any, ...], Callable[[], Any]]
 Maker = Callable[[], Made]
 
 
+@contextlib.contextmanager
+def _collected_alone() -> Iterator[None]:
+    """What was there before is no business of the collector's: to go over all of it takes a second, every time."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
 def by_the_loop(make: Maker) -> list[Any]:
     """Results and states of some calls, by a plain Python loop."""
     f, columns, state = make()
@@ -28,6 +39,7 @@ def by_the_loop(make: Maker) -> list[Any]:
     return seen
 
 
+@_collected_alone()
 def agrees(make: Maker, capfd: Any) -> None:
     """`up.map` as it comes does what the loop does, and nothing is printed."""
     expected = by_the_loop(make)
@@ -44,6 +56,7 @@ def agrees(make: Maker, capfd: Any) -> None:
     assert printed == ("", ""), printed
 
 
+@_collected_alone()
 def is_refused(make: Maker, capfd: Any) -> str:
     """The numpy gear refuses, before anything was done; the reason."""
     f, columns, state = make()
@@ -60,6 +73,7 @@ def is_refused(make: Maker, capfd: Any) -> str:
     raise AssertionError("it was batched")
 
 
+@_collected_alone()
 def is_batched(make: Maker) -> None:
     """The numpy gear does what the loop does."""
     expected = by_the_loop(make)

@@ -162,8 +162,8 @@ def watching(used: set[coverage.Place]) -> Iterator[None]:
     """What of the compiler is used meanwhile."""
     check = kernel.check
 
-    def noting(*args: Any) -> Any:
-        checked = check(*args)
+    def noting(*args: Any, **words: Any) -> Any:
+        checked = check(*args, **words)
         used.update(coverage.compiled_in(checked.unit))
         return checked
 
