@@ -192,9 +192,7 @@ def imported(path: Path, text: str) -> Any:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    shutil.rmtree(
-        path.parent / "__pycache__", ignore_errors=True
-    )  # a file of the same second and size has its bytecode
+    shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)  # a file of the same second and size
     spec.loader.exec_module(module)
     return module
 
