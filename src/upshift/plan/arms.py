@@ -189,7 +189,7 @@ class Llvm(Way):
         keys = tuple(argument.key for argument in arguments)
         if keys not in self.checked:
             began = time.perf_counter()
-            limit = math.inf if self.waited_for else OVERRUN * self.price
+            limit = math.inf if self.waited_for else min(OVERRUN * self.price, self.ledger().allowance(job.n))
             checked = llvm.check(job.f, keys, job.shared, limit)
             if checked is None:
                 self.price *= 2 * OVERRUN
@@ -202,6 +202,9 @@ class Llvm(Way):
             self.price = prices.code_price(checked.size)
             self.sure = not checked.unit.doubts
             return
+        if not llvm.is_loaded():  # on another thread it would take many times as long, beside a loop in Python
+            llvm.load()
+            self.price = prices.code_price(self.checked[keys].size)
         self._here_or_elsewhere(job, lambda: self._compile(keys))
 
     waited_for = False

@@ -176,6 +176,11 @@ class Ledger:
             return False
         return arm.sure or self.risked + arm.price <= RISK * (self.spent + lower)
 
+    def allowance(self, n: int) -> float:
+        """Seconds that may be risked before n more elements."""
+        with self.lock:
+            return RISK * (self.spent + self.cheapest(n).seconds(n)) - self.risked
+
     def ran(self, arm: Arm, n: int, seconds: float, times: int = 1) -> None:
         """An arm ran n elements, so many times, in so many seconds each time."""
         with self.lock:

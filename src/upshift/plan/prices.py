@@ -22,6 +22,8 @@ BATCH_OF_ARRAYS = 8e-6
 """What a batch saves at most for an element that is an array: the rest is NumPy's own work."""
 CHECK = 30e-6
 """To find the kinds of a function, for every instruction of its bytecode and of what it calls."""
+FIRST_CHECK = 4e-3
+"""More for the first check of a process, which finds nothing of the library at hand."""
 CODE, CODE_STEP = 3e-3, 20e-6
 """To compile a function quickly, and more for every step of it."""
 OPTIMISED, OPTIMISED_STEP, OPTIMISED_GAIN = 6e-3, 60e-6, 2.5
@@ -147,7 +149,8 @@ def trace_price(f: object, of_arrays: bool, per_element: float) -> float:
 
 
 def check_price(f: object) -> float:
-    return factor("check") * CHECK * max(size_of(f)[0], 20)
+    first = 0.0 if "check" in _FACTORS else FIRST_CHECK
+    return factor("check") * CHECK * max(size_of(f)[0], 20) + first
 
 
 def code_price(steps: int) -> float:

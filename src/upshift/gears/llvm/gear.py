@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 import threading
 import time
 from collections import Counter, deque
@@ -15,7 +16,7 @@ import numpy as np
 
 from ...columns.kinds import Column
 from ...columns.outputs import Placed
-from ...compiler import kernel
+from ...compiler import kernel, module
 from ...compiler.check import TakesLonger
 from ...compiler.kinds import Refused
 from ...compiler.results import objects_of
@@ -155,6 +156,16 @@ def check(
         return None
     except Refused as refused:
         return refusal_of(refused)
+
+
+def is_loaded() -> bool:
+    """Whether LLVM is in memory."""
+    return "llvmlite.binding" in sys.modules
+
+
+def load() -> None:
+    """Load LLVM, which takes some ten milliseconds, once in a process."""
+    module.machine()
 
 
 def refusal_of(refused: Refused) -> Refusal:
