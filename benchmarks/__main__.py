@@ -1,4 +1,4 @@
-"""In: a command line. Out: tables of speeds on the terminal, and on request JSON and the README's table.
+"""In: a command line. Out: tables of speeds on the terminal, and on request JSON and the table of docs/benchmarks.md.
 
 python -m benchmarks                          # everything, some 20 minutes
 python -m benchmarks --quick                  # under a minute, without TensorFlow
@@ -23,15 +23,15 @@ from .readme import rewrite, show_figure
 from .tables import show_machine, table_of_case, table_of_lives
 
 QUICK_SIZES = (10, 1_000, 100_000)
-README = Path(__file__).parents[1] / "README.md"
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
 def main(argv: Sequence[str] | None = None, prog: str = "python -m benchmarks") -> int:
     options = parse(argv, prog)
     if options.quick:
         contenders.COMPILED.pop("tensorflow", None)
-    if options.readme and not README.exists():
-        raise SystemExit("there is no README.md to write to")
+    if options.readme and not PAGE.exists():
+        raise SystemExit("there is no docs/benchmarks.md to write to")
     print(show_machine())
     with life.empty_cache():
         rows = measure(options) if options.readme or not options.life else []
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m benchmarks") 
     if options.json:
         write_json(options.json, rows, lives)
     if options.readme:
-        rewrite(README, rows, lives)
+        rewrite(PAGE, rows, lives)
     return int(any(figure.passed is False for figure in found)) if options.strict else 0
 
 
@@ -53,7 +53,7 @@ def parse(argv: Sequence[str] | None, prog: str) -> argparse.Namespace:
     parser.add_argument("--cases", nargs="+", choices=cases.NAMES, metavar="CASE", help="some of them")
     parser.add_argument("--ours", action="store_true", help="only the loop and up.map")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every row to this file")
-    parser.add_argument("--readme", action="store_true", help="write the table into README.md")
+    parser.add_argument("--readme", action="store_true", help="write the table into docs/benchmarks.md")
     parser.add_argument("--strict", action="store_true", help="exit with status 1 where a promise is broken")
     options = parser.parse_args(argv)
     options.kinds = (False,) if options.quick and not options.cases else (False, True)

@@ -1,4 +1,4 @@
-"""In: the rows of a run and README.md. Out: README.md with the block between its two marks written anew."""
+"""In: the rows of a run and a page. Out: the page with the block between its two marks written anew."""
 
 from __future__ import annotations
 

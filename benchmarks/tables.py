@@ -1,4 +1,4 @@
-"""In: the rows of a run. Out: text for a terminal, and a compact table in Markdown for the README."""
+"""In: the rows of a run. Out: text for a terminal, and a compact table in Markdown."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .contenders import BY_HAND, JAX, LOOP, NAMES, NUMBA, UPSHIFT, XLA
 from .life import Life
 from .measure import Row
 
-README_SIZES = (10, 1_000, 100_000, 1_000_000)
-README_CONTENDERS = (
+PAGE_SIZES = (10, 1_000, 100_000, 1_000_000)
+PAGE_CONTENDERS = (
     UPSHIFT,
     "np.vectorize",
     BY_HAND,
@@ -113,13 +113,13 @@ def align(lines: list[list[str]]) -> str:
 def markdown(rows: list[Row]) -> str:
     """Steady speed relative to the loop, a row for each case and size."""
     found = index(rows)
-    names = [name for name in README_CONTENDERS if any(row.contender == name for row in rows)]
+    names = [name for name in PAGE_CONTENDERS if any(row.contender == name for row in rows)]
     head = ["case", "size", "loop", *names, "up.map on a list"]
     lines = [head, ["---"] + ["---:"] * (len(head) - 1)]
     for case in dict.fromkeys(row.case for row in rows):
-        title = f"[{case}](benchmarks/cases/{case}.py)"
+        title = f"[{case}](../benchmarks/cases/{case}.py)"
         sizes = {row.size for row in rows if row.case == case}
-        for size in sorted(sizes) if load(case).arrays else README_SIZES:
+        for size in sorted(sizes) if load(case).arrays else PAGE_SIZES:
             loop = found.get((case, "array", size, LOOP))
             if loop is None or loop.steady is None:
                 continue

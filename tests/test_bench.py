@@ -198,7 +198,7 @@ def test_the_readme_keeps_what_is_around_the_block(tmp_path):
     rewrite(page, table({"square": {LOOP: 2.0, NUMBA: 4.0}}), [])
     text = page.read_text(encoding="utf-8")
     assert text.startswith(f"before\n{START}\n") and text.endswith(f"{END}\nafter\n") and "old" not in text
-    assert "| [square](benchmarks/cases/square.py) | 1k | 2 s | **2** | 0.5 |" in text
+    assert "| [square](../benchmarks/cases/square.py) | 1k | 2 s | **2** | 0.5 |" in text
 
 
 def test_the_command(tmp_path, capsys):

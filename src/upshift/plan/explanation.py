@@ -124,7 +124,9 @@ def _begin(arm: Any, job: Job, function: Function) -> None:
         made = batches.batch(job, function.traces, Pace(batches.FORCED, PATIENCE))
         arm.ready, arm.refusal = not isinstance(made, Refusal), made if isinstance(made, Refusal) else None
     elif isinstance(arm, Llvm) and not arm.sure:
+        arm.waited_for = True
         arm.build(job)
+        arm.waited_for = False
 
 
 def _measure_loop(job: Job, ledger: Ledger) -> None:

@@ -1,7 +1,7 @@
 """The words after `upshift bench` in; tables of how fast each way to map is, side by side on this machine, out.
 
 The cases are the folder `benchmarks/` of the repository, which a wheel carries along inside the package. So what a user
-runs is what the README's table was made with.
+runs is what the table of docs/benchmarks.md was made with.
 """
 
 from __future__ import annotations
