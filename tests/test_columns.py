@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import upshift as up
-from law import GEARS, check, compare
-from stacking import Fresh
+from law import GEARS, Rule, check, compare
+from stacking import Fresh, stack
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 each_gear = pytest.mark.parametrize("gear", GEARS)
@@ -669,3 +669,12 @@ def added(x, y):
 @pytest.mark.parametrize("f", [divided, added])
 def test_an_int_need_not_fit_where_ints_make_floats(dtype: str, f) -> None:
     check(f, np.array([5, 3, 7, 1, 2, 100, 9, 6], dtype), [-(2**62), 4, -2, 2**53 + 1, 1000, 3, 0, 2**62])
+
+
+@pytest.mark.parametrize("gear", ["llvm", None])
+def test_lists_of_arrays_and_of_several_kinds_by_machine_code(gear):
+    """A list that is written item by item keeps the kinds of its items, and is stacked as the loop's list is."""
+    xs = [float(i) for i in range(2000)]
+    for f in (lambda x: [np.full(3, x)], lambda x: (x, [np.full(2, x)]), lambda x: [np.full(2, x), [1, x]]):
+        for _ in range(3):
+            assert compare(stack([f(x) for x in xs]), up.map(f, xs, gear=gear), Rule()) is None

@@ -110,7 +110,10 @@ def test_scripts_that_fork_or_leave_or_read(tmp_path: Path) -> None:
     left = doctor("--fix", "--run", script(tmp_path, HEAD + "import os\nprint('x', flush=True)\nos._exit(5)\n"))
     assert left.returncode == 2 and "no measurements" in left.stdout and "status 5" in left.stdout
     assert "list(" not in (tmp_path / "script.py").read_text()
-    reading = doctor("--fix", "--run", script(tmp_path, HEAD + "print(input().upper(), len(ys))\n"), text="hello\n")
+    for _ in range(5):  # a gain that is measured on a busy machine may be none
+        reading = doctor("--fix", "--run", script(tmp_path, HEAD + "print(input().upper(), len(ys))\n"), text="hello\n")
+        if "saves nothing" not in reading.stdout:
+            break
     assert "HELLO 1000" in reading.stdout and "reads standard input" in reading.stdout
     assert "list(xs * xs)" in (tmp_path / "script.py").read_text()
 

@@ -58,6 +58,8 @@ def _pieces(kind: Kind, outs: Iterator[Any], made: Made, lanes: Any, n: int) -> 
     if isinstance(kind, Either):
         return _by_tag(kind, outs, made, lanes, n)
     if isinstance(kind, Tuple):
+        if kind.cls is list:  # whose items are of several kinds, or arrays: stacked as the loop's lists are
+            return None
         children = []
         for item in kind.items:
             found = _pieces(item, outs, made, lanes, n)
@@ -115,6 +117,8 @@ def _from_stream(kind: Kind, made: Made, places: Any) -> Piece | None:
 def _from_table(kind: Kind, table: Any, at: int) -> tuple[Piece, int] | None:
     """The piece that begins in a column of a table of words, one row a lane, and the column behind it."""
     if isinstance(kind, Tuple):
+        if kind.cls is list:
+            return None
         children = []
         for item in kind.items:
             found = _from_table(item, table, at)
