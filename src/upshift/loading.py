@@ -34,7 +34,7 @@ def loaded(load: Callable[[], None], within_imports: bool = False) -> None:
         ):  # to wait here for another thread's import might be to wait for ourselves
             load()
             return
-        found = _begin(load)
+        found = begin(load)
     while not found.done():  # a wait without an end cannot be interrupted everywhere
         wait([found], WAKES)
     if found.exception() is not None:
@@ -42,7 +42,8 @@ def loaded(load: Callable[[], None], within_imports: bool = False) -> None:
     found.result()
 
 
-def _begin(load: Callable[[], None]) -> Future[None]:
+def begin(load: Callable[[], None]) -> Future[None]:
+    """Run such a function on a thread of its own, and do not wait for it: `loaded` does."""
     with _lock:
         found = _loaded.get(load)
         if found is None:

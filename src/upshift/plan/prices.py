@@ -12,6 +12,8 @@ import sys
 import threading
 import types
 
+from ..compiler.llvm import is_loaded
+
 TRACE, TRACE_BRANCH, TRACE_OF_ARRAYS = 250e-6, 150e-6, 1.5e-3
 """The first trace of a function and its check, more for every branch in its code; and where elements are arrays."""
 TRACE_SLOWER = 60.0
@@ -30,8 +32,8 @@ OPTIMISED, OPTIMISED_STEP, OPTIMISED_GAIN = 6e-3, 60e-6, 2.5
 """To optimise it, more for every step, and how much faster it is expected to be then."""
 EXPECTED_STEPS = 150
 """Steps of a function of which nobody knows how many it has."""
-LLVM = 60e-3
-"""To load llvmlite, once in a process."""
+LLVM = 15e-3
+"""To load LLVM, once in a process."""
 TRACING = 40e-3
 """To load what traces functions, with the rules of NumPy's functions, once in a process."""
 KERNEL_CALL, KERNEL_GAIN, KERNEL_LANE = 4e-6, 10.0, 2e-9
@@ -154,7 +156,7 @@ def check_price(f: object) -> float:
 
 
 def code_price(steps: int) -> float:
-    loading = 0.0 if "llvmlite" in sys.modules else LLVM
+    loading = 0.0 if is_loaded() else LLVM
     return factor("code") * (CODE + CODE_STEP * steps) + loading
 
 
