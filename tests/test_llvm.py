@@ -12,11 +12,13 @@ import sys
 import textwrap
 import threading
 import time
+import typing
 
 import numpy as np
 import pytest
 
 import upshift as up
+from upshift.compiler import kernel, llvm, module
 from upshift.gears.llvm import columns, entry, gear
 from upshift.plan import entries
 from upshift.plan.functions import FUNCTIONS
@@ -379,3 +381,26 @@ def test_many_functions_in_one_process(tmp_path):
 def test_time_is_not_asserted_but_signals_are_restored():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert time.perf_counter() > 0
+
+
+class Spot(typing.NamedTuple):
+    a: int
+    b: float
+
+
+SPOT = Spot(1, 2.5)
+
+
+@pytest.mark.parametrize("f", [lambda x: tuple(SPOT), lambda x: tuple(Spot(x, 0.5))])
+def test_a_tuple_of_a_named_tuple_is_a_plain_one(f):
+    made, expected = up.map(f, [1, 2, 3], gear="llvm"), up.map(f, [1, 2, 3], gear="loop")
+    assert type(made) is type(expected) is tuple
+    assert [column.tolist() for column in made] == [column.tolist() for column in expected]
+
+
+def test_ir_that_llvm_does_not_take_is_a_refusal(monkeypatch):
+    checked = gear.check(clipped, (float,), {})
+    monkeypatch.setattr(kernel, "GUARDED", True)
+    monkeypatch.setattr(module, "object_code", lambda *_: llvm.llvm().object_code("no IR", (), 0))
+    refused = gear.prepare(checked)
+    assert isinstance(refused, up.errors.Refusal) and "the compiler failed" in refused.reason

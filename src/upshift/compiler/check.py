@@ -30,6 +30,7 @@ from .kinds import (
     Items,
     Kind,
     List,
+    Literal,
     New,
     Object,
     Range,
@@ -296,6 +297,7 @@ class Frame:
         "depth",
         "dst",
         "home",
+        "lives",
         "mode",
         "names",
         "outside",
@@ -311,6 +313,8 @@ class Frame:
         self.parent, self.block, self.at, self.dst, self.mode = parent, block, at, dst, mode
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.names: dict[str, str] = {}
+        self.lives: dict[tuple[Block, int], tuple[str, ...]] = {}
+        """What is read from an operation on, here and where this frame returns to."""
         self.outside: frozenset[str] | None = None
 
     def codes(self) -> Iterator[Code]:
@@ -431,17 +435,27 @@ class Spec:
 
     def live(self, frame: Frame, block: Block, at: int, env: dict[str, Kind]) -> dict[str, Kind]:
         """The variables that are read from here on, with their kinds."""
-        return self.reach([self.full(frame, name) for name in frame.code.live_at(block, at)], frame, env)
+        names = frame.lives.get((block, at))
+        if names is None:
+            own = [self.full(frame, name) for name in frame.code.live_at(block, at)]
+            names = frame.lives[block, at] = (*own, *self._outside(frame))
+        return self._reached(names, env)
 
     def reach(self, names: list[str], frame: Frame, env: dict[str, Kind]) -> dict[str, Kind]:
         """Some variables, those that functions around will read, and all that these hold on to."""
+        return self._reached((*names, *self._outside(frame)), env)
+
+    def _reached(self, names: tuple[str, ...], env: dict[str, Kind]) -> dict[str, Kind]:
         found: dict[str, Kind] = {}
-        todo = [*names, *self._outside(frame)]
+        todo = list(names)
         while todo:
             name = todo.pop()
-            if name in found or env.get(name, UNSET) is UNSET:
+            kind = env.get(name, UNSET)
+            if kind is UNSET or name in found:
                 continue
-            kind = found[name] = plain(env[name])
+            if isinstance(kind, _NOT_PLAIN):
+                kind = plain(kind)
+            found[name] = kind
             if isinstance(kind, _HOLDS_NAMES):
                 for inner in items_in(kind):
                     todo += self._names_of(inner, env)
@@ -570,6 +584,10 @@ def _is_plain(kind: Kind) -> bool:
     return (isinstance(kind, Scalar) and kind is not STATUS) or type(kind) in (List, Object, Range)
 
 
+_NOT_PLAIN = (Literal, Compound)
+"""What a variable may hold otherwise than it was given."""
+_LOOKED_AT = (New, Either)
+"""What is looked at before an operation."""
 _HOLDS_NAMES = (Compound, Generator, Items, New)
 """Kinds whose values hold on to variables."""
 
@@ -626,11 +644,13 @@ class Walk:
         if self.unit.fuses:
             FORCING["before"](self, op)
         for name in op.args:
-            full, kind = self.name(name), self.kind(name)
+            kind = self.kind(name)
+            if not isinstance(kind, _LOOKED_AT):
+                continue
             if isinstance(kind, New) and op.code not in KEEP_NEW:
                 self.complete(kind)
             elif isinstance(kind, Either) and (op.code not in TAKES_ALL or UNSET in kind.kinds):
-                self.split(full, kind, self.at)
+                self.split(self.name(name), kind, self.at)
                 return False
         return True
 
@@ -643,11 +663,13 @@ class Walk:
     # ---- what operations use
 
     def name(self, name: str) -> str:
-        return self.spec.full(self.frame, name)
+        frame = self.frame
+        return frame.names.get(name) or self.spec.full(frame, name)
 
     def kind(self, name: str) -> Kind:
         """The kind of a variable of the present frame."""
-        found = self.env.get(self.spec.full(self.frame, name))
+        frame = self.frame
+        found = self.env.get(frame.names.get(name) or self.spec.full(frame, name))
         if found is None:
             cls = NameError if name[0] == "^" else UnboundLocalError
             raise Leaves(cls, f"{name.lstrip('^')} is not set")
@@ -683,10 +705,12 @@ class Walk:
 
     def step(self, emit: Emit | None, dst: str | None, args: tuple[str, ...], kind: Kind | None = None) -> None:
         """Add one step; names are those of the whole function."""
-        guarded = emit is not None and not hasattr(emit, "safe") and self._is_guarded()
-        handler = self.handler() if guarded else None
-        line, frame = self.place() if emit is not None and not hasattr(emit, "safe") else (0, self.frame)
-        self.steps.append(Step(emit, dst, args, line, frame or self.frame, handler))
+        handler, line, frame = None, 0, self.frame
+        if emit is not None and not hasattr(emit, "safe"):
+            handler = self.handler() if self._is_guarded() else None
+            line, found = self.place()
+            frame = found or frame
+        self.steps.append(Step(emit, dst, args, line, frame, handler))
         if dst is not None:
             assert kind is not None
             self.env[dst] = kind

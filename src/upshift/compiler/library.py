@@ -269,10 +269,12 @@ def _tuple(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if not args:
         walk.alias(walk.name(op.dst), tuple_of(walk, []))
         walk.next_op()
-    elif isinstance(walk.env[args[0]], Tuple):
+    elif isinstance(kind := walk.env[args[0]], Tuple):
+        if kind.cls is not None:  # a named tuple: its items, in a plain one
+            args = [tuple_of(walk, [item_of_tuple(walk, args[0], i) for i in range(len(kind.items))])]
         walk.alias(walk.name(op.dst), args[0])
         walk.next_op()
-    elif isinstance(walk.env[args[0]], List):
+    elif isinstance(kind, List):
         prelude(walk, op, "tuple_of_list", args)
     else:
         prelude(walk, op, "tupled", args)

@@ -165,11 +165,10 @@ def _definition(code: types.CodeType, lines: list[str]) -> ast.FunctionDef | Non
     for end in (last, *range(last + 1, min(last + 40, len(lines)) + 1)):
         text = textwrap.dedent("".join(lines[first - 1 : end]))
         try:
-            body = ast.parse(text).body
+            body = ast.parse("\n" * (first - 1) + text).body  # its lines are those of the file
         except (SyntaxError, ValueError):
             continue
         if len(body) == 1 and isinstance(body[0], ast.FunctionDef) and body[0].name == code.co_name:
-            ast.increment_lineno(body[0], first - 1)
             return _mangled(body[0], code)
         break
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import operator
 import threading
@@ -187,6 +188,11 @@ def prepare(checked: kernel.Checked, quick: bool = False) -> Prepared | Refusal:
         made = kernel.Kernel(checked, quick)
     except Refused as refused:
         return refusal_of(refused)
+    except RuntimeError as error:  # LLVM does not take what was written: a mistake of ours, not the user's
+        if not kernel.GUARDED:
+            raise
+        logging.getLogger(__name__).debug("LLVM failed", exc_info=True)
+        return Refusal(GEAR, f"the compiler failed: {str(error).splitlines()[0]}", "", "report it")
     captures = made.captures
     tables = {path: build(kind, value) for path, (kind, value) in captures.tables.items()}
     looked_at = [replace(capture, id=-i) for i, capture in enumerate(captures.looked_at.values(), start=1)]
