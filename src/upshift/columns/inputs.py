@@ -100,7 +100,7 @@ def all_protected(xs: Sequence[Any]) -> list[Any]:
     views = [x.view() if type(x) is np.ndarray else protected(x) for x in xs]
     for view in views:
         if type(view) is np.ndarray:
-            view.setflags(False)
+            view.setflags(write=False)
     return views
 
 
