@@ -29,6 +29,26 @@ def mapped(f: Any, xs: list[Any]) -> None:
         assert same(list(map(type(wanted[0]), found)), wanted), (found, wanted)
 
 
+def test_annotations_inside_a_file_that_puts_them_off():
+    """This file does, by its first import; `later` and `at_once` are the two forms of one function."""
+
+    def later(n):
+        def inner(i: int, found: list[list[int]]) -> list[list[int]]:
+            return [*found, [i]]
+
+        return len(inner(n, [[1]]))
+
+    check(later, [1, 2])
+    text = "def at_once(n):\n    def inner(i: int) -> int:\n        return i + 1\n    return inner(n)\n"
+    linecache.cache["<at once>"] = (len(text), None, text.splitlines(keepends=True), "<at once>")
+    try:
+        space: dict[str, Any] = {}
+        exec(compile(text, "<at once>", "exec", dont_inherit=True), space)
+        check(space["at_once"], [1, 2])
+    finally:
+        del linecache.cache["<at once>"]
+
+
 # ---- constants that compare equal
 
 

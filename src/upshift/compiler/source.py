@@ -6,6 +6,8 @@ function in its place: the tree that is found is compiled, and its bytecode comp
 
 from __future__ import annotations
 
+import __future__
+
 import ast
 import bisect
 import dis
@@ -232,8 +234,10 @@ def _is_own(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
         if "__class__" in code.co_freevars:  # super() is known in a class only
             outer.body = [ast.ClassDef("Around", [], [], body, [])]
         body = [outer]
+    futures = code.co_flags & __future__.annotations.compiler_flag  # which decides what annotations compile to
     try:
-        module = compile(ast.fix_missing_locations(ast.Module(body, [])), code.co_filename, "exec", dont_inherit=True)
+        tree = ast.fix_missing_locations(ast.Module(body, []))
+        module = compile(tree, code.co_filename, "exec", futures, dont_inherit=True)
     except (SyntaxError, ValueError):
         return False
     return any(_same(made, code) for made in _codes_in(module, code.co_name))
