@@ -10,8 +10,6 @@ The law of stacking, for a list of results:
 
 from __future__ import annotations
 
-import functools
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -206,90 +204,6 @@ Placed = tuple[Any, Piece]
 """A piece and the positions of its lanes."""
 
 
-@functools.lru_cache(maxsize=256)
-def _common_dtype(classes: frozenset[type]) -> np.dtype[Any] | None:
-    """The dtype for numbers of these classes; None where one is no number's class."""
-    kinds = [kind_of_type(cls) for cls in classes]
-    return promote([k for k in kinds if k is not None]) if kinds and None not in kinds else None
-
-
-_AT_ONCE: dict[type, np.dtype[Any]] = {
-    cls: np.dtype(cls)
-    for cls in (
-        bool,
-        int,
-        float,
-        complex,
-        np.float64,
-        np.float32,
-        np.int64,
-        np.int32,
-        np.uint8,
-        np.bool_,
-        np.complex128,
-    )
-}
-
-
-def stack(results: Sequence[Any]) -> Any:
-    """A loop's results -> what the user gets back.
-
-    >>> stack([1, 2.5])
-    array([1. , 2.5])
-    >>> stack([(1, "a"), (2, "b")])
-    (array([1, 2]), ['a', 'b'])
-    """
-    classes = set(map(type, results))
-    if len(classes) == 1:
-        cls = classes.pop()
-        dtype = _AT_ONCE.get(cls)
-        if dtype is not None:
-            try:
-                return np.fromiter(results, dtype, len(results))
-            except OverflowError:
-                return _of_objects(results)
-        if cls is tuple:
-            columns = _columns_of(results)
-            if columns is not None:
-                return tuple(map(stack, columns))
-        block = _end_to_end(results) if cls is np.ndarray else None
-        if block is not None:
-            return block
-    else:
-        dtype = _common_dtype(frozenset(classes))
-        if dtype is not None and dtype.kind in "fc":
-            try:
-                made = np.array(results, dtype)
-            except OverflowError:
-                return _of_objects(results)
-            large = int in classes and bool((np.abs(made) >= 2.0**63).any())
-            return _of_objects(results) if large and Objects(list(results)).is_wide() else made
-    return gather(len(results), [(slice(None), Objects(list(results)))])
-
-
-def _columns_of(results: Sequence[tuple[Any, ...]]) -> list[Any] | None:
-    """Tuples of one length as columns; None where there are several lengths."""
-    if len(results) <= 64:  # as below, for few results
-        try:
-            return [*zip(*results, strict=True)]
-        except ValueError:
-            return None
-    flat, width = list(itertools.chain.from_iterable(results)), min(map(len, results))
-    return [flat[j::width] for j in range(width)] if len(flat) == width * len(results) else None
-
-
-def _end_to_end(arrays: Sequence[Any]) -> Column | None:
-    """Arrays of one shape as one array, faster than `np.stack` makes it; None where they are not."""
-    shape = arrays[0].shape
-    if not shape or len({array.shape for array in arrays}) > 1:
-        return None
-    try:
-        joined = np.concatenate(arrays)
-    except TypeError:  # dtypes that have nothing in common
-        return None
-    return joined.reshape(len(arrays), *shape) if joined.dtype.kind in NUMERIC else None
-
-
 def gather(n: int, pieces: Sequence[Placed]) -> Any:
     """Pieces that together cover `n` lanes -> what the user gets back."""
     if len(pieces) == 1 and isinstance(pieces[0][1], Lists) and isinstance(pieces[0][0], slice):
@@ -304,9 +218,11 @@ def gather(n: int, pieces: Sequence[Placed]) -> Any:
     if blocks is not None:
         return blocks
     results: list[Any] = [None] * n
-    positions = np.arange(n)
     for lanes, piece in pieces:
-        for i, result in zip(positions[lanes].tolist(), piece.objects(), strict=True):
+        if isinstance(lanes, slice):
+            results[lanes] = piece.objects()
+            continue
+        for i, result in zip(lanes.tolist(), piece.objects(), strict=True):
             results[i] = result
     return _arrays(results)
 
@@ -359,11 +275,11 @@ def _very_results(n: int, pieces: Sequence[Placed]) -> Column:
     """Numbers as the loop gives them, in an object array."""
     out = np.empty(n, object)
     for lanes, piece in pieces:
-        out[lanes] = _of_objects(piece.objects())
+        out[lanes] = of_objects(piece.objects())
     return out
 
 
-def _of_objects(results: Sequence[Any]) -> Column:
+def of_objects(results: Sequence[Any]) -> Column:
     out = np.empty(len(results), object)
     out[:] = results
     return out
@@ -387,14 +303,14 @@ def _columns(n: int, pieces: Sequence[Placed]) -> Any:
             at = whole[1].index(key) if cls is dict else j
             placed.append((lanes, whole[2][at]))
         children.append(gather(n, placed))
-    return _axis(n, children) if cls is list else assemble(cls, keys, children)
+    return axis_of(n, children) if cls is list else assemble(cls, keys, children)
 
 
 def _first_lane(lanes: Any) -> int:
     return (lanes.start or 0) if isinstance(lanes, slice) else int(lanes.min())
 
 
-def _axis(n: int, children: list[Any]) -> Column | None:
+def axis_of(n: int, children: list[Any]) -> Column | None:
     """Items of lists as an axis; None where they do not stack."""
     if not children:
         return np.empty((n, 0))
@@ -411,19 +327,19 @@ def _axis(n: int, children: list[Any]) -> Column | None:
 def _arrays(results: list[Any]) -> Any:
     """Arrays of one shape are stacked; anything else stays the list it is."""
     if not results or not all(isinstance(r, np.ndarray | np.void) for r in results):
-        return [_own(r) for r in results]
+        return [own(r) for r in results]
     shapes = {(type(r) is np.void, r.shape) for r in results}
     if len(shapes) != 1 or not all(r.dtype.kind in NUMERIC or r.dtype.names for r in results):
-        return [_own(r) for r in results]
+        return [own(r) for r in results]
     if any(r.dtype.names for r in results) and len({r.dtype for r in results}) != 1:
-        return [_own(r) for r in results]
+        return [own(r) for r in results]
     try:
         return np.stack(results)
     except TypeError:
-        return [_own(r) for r in results]
+        return [own(r) for r in results]
 
 
-def _own(result: Any) -> Any:
+def own(result: Any) -> Any:
     """A result that shares no memory with what the function was given (which it saw as read-only)."""
     return result.copy() if type(result) is np.ndarray and not result.flags.writeable else result
 

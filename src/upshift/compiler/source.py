@@ -5,7 +5,6 @@ function in its place: the tree that is found is compiled, and its bytecode comp
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast

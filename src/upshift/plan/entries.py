@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..columns.inputs import elements_of
-from ..columns.outputs import stack
+from ..columns.stacking import stack
 from ..columns.unboxed import Unboxed
 from ..compiler.rows.nests import underflow_is_told
 from ..config import settings

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..columns.inputs import take
-from ..columns.outputs import Objects, Placed, gather, stack
+from ..columns.outputs import Objects, Placed, gather
+from ..columns.stacking import stack
 from ..gears.job import Job
 from ..gears.loop import SKIPPED, OnError, run_loop
 from .batched import Batched

@@ -15,7 +15,7 @@ import tensorflow as tf
 from ..api import map as map_elements
 from ..columns.forms import is_namedtuple, parts
 from ..columns.inputs import copied, elements_of
-from ..columns.outputs import stack
+from ..columns.stacking import stack
 from ..config import Settings, in_force, settings
 from ..errors import name_element
 from ..gears.loop import call_one

@@ -15,7 +15,7 @@ import tensorflow as tf
 from ..api import map as map_elements
 from ..columns.forms import assemble, flatten, parts
 from ..columns.inputs import copied, elements_of, lanes_of
-from ..columns.outputs import stack
+from ..columns.stacking import stack
 from ..gears.draws import set_state, state_of
 from ..gears.streams import generators_in
 from ..rules.arrays.dynamic import Each
