@@ -62,10 +62,10 @@ def stack(results: Sequence[Any]) -> Any:
         return by_class(results)
     if is_leaf(cls) and not issubclass(cls, np.generic | np.ndarray):
         return list(results)
-    if hasattr(cls, "_fields") and issubclass(cls, tuple):
-        columns = _columns_of(results)
-        if columns is not None and len(columns) == len(cls._fields):
-            return assemble(cls, cls._fields, [*map(stack, columns)])
+    if issubclass(cls, tuple):
+        columns, names = _columns_of(results), getattr(cls, "_fields", ())
+        if columns is not None and len(columns) == len(names):
+            return assemble(cls, names, [*map(stack, columns)])
     return _in_general(results)
 
 
