@@ -446,6 +446,7 @@ EMPTY = {
 def test_empty_batch(f, gear):
     same(EMPTY[f], up.map(f, [], gear=gear))
     same(EMPTY[f], up.map(f, np.empty((0, 3)), gear=gear))
+    same(EMPTY[f], up.map(f, np.empty(0), gear=gear))
 
 
 @each_gear

@@ -74,13 +74,13 @@ def key_of(f: types.FunctionType, xs: tuple[Any, ...]) -> Any:
             first = type(x[0])
             if first is float or first is int:
                 return id(f.__code__), first, len(x).bit_length()
-        elif cls is np.ndarray and x.ndim == 1 and x.dtype.kind in _NUMBERS:
+        elif cls is np.ndarray and x.ndim == 1 and x.dtype.kind in _NUMBERS and len(x):
             return id(f.__code__), x.dtype, len(x).bit_length()
     kinds: list[Any] = [id(f.__code__)]
     n = -1
     for x in xs:
         cls = type(x)
-        if cls is np.ndarray and x.ndim and x.dtype.kind in _NUMBERS:
+        if cls is np.ndarray and x.ndim and x.dtype.kind in _NUMBERS and len(x):
             kinds.append(x.dtype if x.ndim == 1 else (x.dtype, x.shape[1:]))
         elif cls is list and x:
             kinds.append(kind_of_element(x[0]))
