@@ -16,7 +16,7 @@ Tier = Literal["safe", "checked"]
 class Edit:
     """One change of the source: an expression or a statement at a span gives way to a text."""
 
-    action: Literal["expression", "statement", "unwrap", "decorator"]
+    action: Literal["expression", "statement", "unwrap", "decorator", "block"]
     span: Span
     text: str = ""
 

@@ -86,6 +86,16 @@ def _editor(edits: dict[Span, Edit]) -> Any:
                 body[0] = body[0].with_changes(leading_lines=[*updated.leading_lines, *body[0].leading_lines])
             return cst.FlattenSentinel(body)
 
+        def leave_For(self, original: Any, updated: Any) -> Any:
+            edit = self.edit_at(original, "block")
+            if edit is None:
+                return updated
+            module = cst.parse_module(edit.text)
+            body = list(module.body)
+            leading = [*updated.leading_lines, *module.header, *body[0].leading_lines]
+            body[0] = body[0].with_changes(leading_lines=leading)
+            return cst.FlattenSentinel(body)
+
         def leave_SimpleStatementLine(self, original: Any, updated: Any) -> Any:
             kept = []
             for before, after in zip(original.body, updated.body):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from ..finding import Edit, Fix
+from ..finding import Fix
 from ..kinds import Kind, argument, constant
+from ..outlining import loop_fixes
 from ..rewriting import UP, fill_in, renamed
 from ..table import Figure, check, on_call, on_loop
 from ..vector import Body, judge
@@ -105,9 +106,8 @@ def look_at_loop(file: File, node: ast.For | ast.ListComp | ast.GeneratorExp | a
     if isinstance(node, ast.For):
         looked = _loops_over_elements(file, node) or _loops_over_indices(file, node)
         if looked:
-            file.report(
-                "UPS123", node, f"a Python loop over the elements of {looked!r}; use array operations or up.map"
-            )
+            message = f"a Python loop over the elements of {looked!r}; use array operations or up.map"
+            file.report("UPS123", node, message, *loop_fixes(file, node, "numpy"))
     elif isinstance(node, ast.ListComp) and len(node.generators) == 1:
         kind = file.kind(node.generators[0].iter)
         if _is_large(kind) and _is_arithmetic(file, [node.elt]):
@@ -117,6 +117,7 @@ def look_at_loop(file: File, node: ast.For | ast.ListComp | ast.GeneratorExp | a
                 node,
                 f"a comprehension over the elements of {name!r}; use array operations or up.map",
                 *_as_one(file, node, kind),
+                *_as_map(file, node),
             )
 
 
@@ -126,9 +127,14 @@ def _is_large(kind: Kind) -> bool:
 
 
 def _loops_over_elements(file: File, node: ast.For) -> str:
-    if _is_large(file.kind(node.iter)) and isinstance(node.target, ast.Name) and _is_arithmetic(file, node.body):
-        return file.text(node.iter)
-    return ""
+    """`for x in xs`, `for i, x in enumerate(xs)`, `for x, y in zip(xs, ys)`: the array."""
+    over = [node.iter]
+    if isinstance(node.iter, ast.Call) and getattr(node.iter.func, "id", "") in ("enumerate", "zip"):
+        over = node.iter.args
+    elif not isinstance(node.target, ast.Name):
+        return ""
+    array = next((a for a in over if _is_large(file.kind(a))), None)
+    return file.text(array) if array is not None and _is_arithmetic(file, node.body) else ""
 
 
 def _loops_over_indices(file: File, node: ast.For) -> str:
@@ -136,15 +142,21 @@ def _loops_over_indices(file: File, node: ast.For) -> str:
     iterable = node.iter
     if not (isinstance(iterable, ast.Call) and getattr(iterable.func, "id", "") == "range" and len(iterable.args) == 1):
         return ""
-    if not isinstance(node.target, ast.Name) or (type(n := constant(iterable.args[0])) is int and n < 100):
+    if not isinstance(node.target, ast.Name) or not _is_arithmetic(file, node.body):
         return ""
-    if not _is_arithmetic(file, node.body):
-        return ""
+    short = type(n := constant(iterable.args[0])) is int and n < 100
     for statement in node.body:
         for inner in ast.walk(statement):
-            if isinstance(inner, ast.Subscript) and getattr(inner.slice, "id", "") == node.target.id:
-                kind = file.kind(inner.value)
-                if _is_large(kind) and isinstance(inner.value, ast.Name) and isinstance(inner.ctx, ast.Load):
+            if not isinstance(inner, ast.Subscript) or not isinstance(inner.value, ast.Name):
+                continue
+            kind = file.kind(inner.value)
+            if isinstance(inner.ctx, ast.Load) and getattr(inner.slice, "id", "") == node.target.id:
+                if _is_large(kind) and not short:
+                    return inner.value.id
+            elif isinstance(inner.slice, ast.Tuple) and isinstance(statement, ast.For):
+                first = inner.slice.elts[0] if inner.slice.elts else None
+                whole = kind.what == "array" and kind.rank == len(inner.slice.elts)
+                if getattr(first, "id", "") == node.target.id and whole and (kind.size or 1000) >= 1000:
                     return inner.value.id
     return ""
 
@@ -152,8 +164,9 @@ def _loops_over_indices(file: File, node: ast.For) -> str:
 _WORK = (
     *(ast.Assign, ast.AugAssign, ast.If, ast.BinOp, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.Name, ast.Constant),
     *(ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Subscript, ast.IfExp, ast.Attribute),
-    *(ast.Continue, ast.Break, ast.Pass, ast.Expr),
+    *(ast.Continue, ast.Break, ast.Pass, ast.Expr, ast.Tuple, ast.For),
 )
+_IN_FUNCTIONS = (*_WORK, ast.Return, ast.arguments, ast.arg, ast.While)
 _OF_NUMBERS = frozenset(
     "sin cos tan exp log log10 log2 log1p sqrt abs square sign floor ceil tanh arctan2 hypot power maximum minimum "
     "float64 float32 int64 int32 isnan isfinite".split()
@@ -169,7 +182,8 @@ def _is_arithmetic(file: File, body: list[ast.stmt] | list[ast.expr]) -> bool:
             if isinstance(node, ast.Call):
                 if not _is_known_call(file, node):
                     return False
-                works = works or (isinstance(node.func, ast.Attribute) and node.func.attr != "append")
+                works = works or getattr(node.func, "attr", "append") != "append"
+                works = works or getattr(node.func, "id", "") in file.functions
             elif not isinstance(node, _WORK):
                 return False
             works = works or isinstance(node, ast.BinOp | ast.Compare)
@@ -178,12 +192,48 @@ def _is_arithmetic(file: File, body: list[ast.stmt] | list[ast.expr]) -> bool:
 
 
 def _is_known_call(file: File, node: ast.Call) -> bool:
-    if isinstance(node.func, ast.Name) and node.func.id in ("abs", "min", "max", "round", "float", "int"):
-        return True
+    if isinstance(node.func, ast.Name):
+        named = node.func.id in ("abs", "min", "max", "round", "float", "int", "range", "len")
+        return named or _computes(file, file.functions.get(node.func.id))
     if isinstance(node.func, ast.Attribute) and node.func.attr == "append" and len(node.args) == 1:
         return True
     library, _, short = file.dotted(node.func).partition(".")
     return library == "math" or (library == "numpy" and short in _OF_NUMBERS)
+
+
+def _computes(file: File, function: ast.FunctionDef | None) -> bool:
+    """Whether a function of the file only computes with numbers, by itself."""
+    if function is None or function.decorator_list or not any(isinstance(n, ast.BinOp) for n in ast.walk(function)):
+        return False
+    parts = [n for statement in function.body for n in ast.walk(statement)]
+    local = [n for n in parts if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    if any(n.func.id in file.functions for n in local):  # type: ignore[attr-defined]
+        return False
+    return all(_is_known_call(file, n) if isinstance(n, ast.Call) else isinstance(n, _IN_FUNCTIONS) for n in parts)
+
+
+def _as_map(file: File, node: ast.ListComp) -> list[Fix]:
+    """`[f(x) for x in xs]` as `list(up.map(f, xs))`; inside np.array, as the map alone."""
+    generator = node.generators[0]
+    if generator.ifs or not isinstance(generator.target, ast.Name) or not isinstance(generator.iter, ast.Name):
+        return []
+    name, element = generator.target.id, node.elt
+    function = f"lambda {name}: {file.text(element)}"
+    if isinstance(element, ast.Call) and isinstance(element.func, ast.Name) and not element.keywords:
+        if [getattr(a, "id", "") for a in element.args] == [name]:
+            function = element.func.id
+    text = f"up.map({function}, {generator.iter.id})"
+    if (array := _array_around(file, node)) is not None:
+        return [Fix("up.map", "checked", (file.swap(array, text),), UP)]
+    ways = {"up.map": f"list({text})", "up.map, tolist": f"{text}.tolist()"}
+    return [Fix(name, "checked", (file.swap(node, way),), UP) for name, way in ways.items()]
+
+
+def _array_around(file: File, node: ast.ListComp) -> ast.Call | None:
+    """The call of np.array that takes nothing but a comprehension."""
+    around = file.parents.get(node)
+    alone = isinstance(around, ast.Call) and len(around.args) == 1 and not around.keywords
+    return around if isinstance(around, ast.Call) and alone and file.dotted(around.func) == "numpy.array" else None
 
 
 def _as_one(file: File, node: ast.ListComp, kind: Kind) -> list[Fix]:
@@ -195,13 +245,6 @@ def _as_one(file: File, node: ast.ListComp, kind: Kind) -> list[Fix]:
     if not verdict:
         return []
     text = fill_in(file, node.elt, {generator.target.id: generator.iter.id})
-    parent = file.parents.get(node)
-    edit: Edit = file.swap(node, f"list({text})")
-    if (
-        isinstance(parent, ast.Call)
-        and file.dotted(parent.func) == "numpy.array"
-        and len(parent.args) == 1
-        and not parent.keywords
-    ):
-        edit = file.swap(parent, text)
+    array = _array_around(file, node)
+    edit = file.swap(node, f"list({text})") if array is None else file.swap(array, text)
     return [Fix("vectorised", "safe" if verdict == "exact" and kind.dtype == "float" else "checked", (edit,))]

@@ -6,6 +6,7 @@ import ast
 
 from ..finding import Edit, Fix
 from ..kinds import Kind, constant, dtype_family
+from ..outlining import loop_fixes
 from ..rewriting import UP, fill_in
 from ..table import Figure, check, on_loop, on_method, on_store
 from ..vector import Body, judge
@@ -88,8 +89,10 @@ check(
 def look_at_loop(file: File, node: ast.For | ast.ListComp | ast.GeneratorExp | ast.SetComp) -> None:
     if file.scope.graph or file.scope.mapped:
         return
-    generator = node if isinstance(node, ast.For) else node.generators[0]
-    kind = file.kind(generator.iter)
+    iterable = (node if isinstance(node, ast.For) else node.generators[0]).iter
+    if isinstance(iterable, ast.Call) and getattr(iterable.func, "id", "") == "enumerate" and iterable.args:
+        iterable = iterable.args[0]
+    kind = file.kind(iterable)
     if kind.what == "tensor" and _is_large(kind):
         file.report(
             "UPS112",
@@ -98,7 +101,8 @@ def look_at_loop(file: File, node: ast.For | ast.ListComp | ast.GeneratorExp | a
             *_as_one(file, node, kind),
         )
     elif isinstance(node, ast.For) and _indexes_tensor(file, node):
-        file.report("UPS112", node, "a Python loop that takes elements out of a tensor pays for an operation each")
+        message = "a Python loop that takes elements out of a tensor pays for an operation each"
+        file.report("UPS112", node, message, *loop_fixes(file, node, "tensorflow"))
 
 
 def _is_large(kind: Kind) -> bool:
@@ -106,7 +110,9 @@ def _is_large(kind: Kind) -> bool:
 
 
 def _as_one(file: File, node: ast.expr | ast.For, kind: Kind) -> list[Fix]:
-    """A comprehension of elementwise operations as one operation and its parts."""
+    """A comprehension or loop of elementwise operations as one operation and its parts."""
+    if isinstance(node, ast.For):
+        return loop_fixes(file, node, "tensorflow")
     if not isinstance(node, ast.ListComp) or len(node.generators) > 1 or node.generators[0].ifs:
         return []
     target, elems = node.generators[0].target, node.generators[0].iter

@@ -84,7 +84,7 @@ def run(source: Source, argv: Sequence[str], replay: bool = True) -> Run:
     file.examine()
     made.findings = look(source)
     sites = find_sites(file, made.findings) if replay else {}
-    recorder = Recorder(len(sites))
+    recorder = Recorder(sites.values())
     code = compile(instrument(file, sites), source.path, "exec")
     names = _execute(source, code, argv, recorder, made)
     recorder.finish()

@@ -28,7 +28,7 @@ def run_cell(text: str, names: dict[str, Any]) -> tuple[Any, str]:
     seed(file, names)
     findings = file.examine()
     sites = find_sites(file, findings)
-    recorder = Recorder(len(sites))
+    recorder = Recorder(sites.values())
     tree = instrument(file, sites)
     start = time.perf_counter()
     value = execute(tree, names, recorder)

@@ -32,6 +32,10 @@ def why_not_again(file: File, function: ast.FunctionDef | ast.Lambda, seen: froz
     """One reason why calling a function again would not do; nothing where it would."""
     parameters = {arg.arg for arg in ast.walk(function) if isinstance(arg, ast.arg)}
     local = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    for first in function.body if isinstance(function, ast.FunctionDef) else ():
+        if not isinstance(first, ast.Assign) or not ast.unparse(first.value).endswith(".copy()"):
+            break
+        parameters -= {target.id for target in first.targets if isinstance(target, ast.Name)}
     for node in ast.walk(function):
         if isinstance(node, ast.Global | ast.Nonlocal):
             return f"writes to {node.names[0]!r}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from types import TracebackType
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from types import FrameType, TracebackType
 from typing import Any
+
+from .sites import Site
 
 KEPT = 2
 """Calls kept for each site: the first ones."""
@@ -26,6 +28,12 @@ class Kept:
     keywords: dict[str, Any]
     result: Any
     seconds: float
+
+    def fresh(self) -> Kept:
+        """The same, with the names of a loop copied: whoever runs it again may write into them."""
+        if self.fn is not None:
+            return self
+        return replace(self, keywords={name: _copy(value) for name, value in self.keywords.items()})
 
 
 @dataclass
@@ -46,10 +54,11 @@ class Record:
 class Recorder:
     """What the instrumented script calls."""
 
-    def __init__(self, count: int) -> None:
-        self.records = [Record() for _ in range(count)]
+    def __init__(self, sites: Iterable[Site]) -> None:
+        self.sites = sorted(sites, key=lambda site: site.number)
+        self.records = [Record() for _ in self.sites]
         self.loaded = Record()
-        self.imports = _Loop(self.loaded)
+        self.imports = _Timed(self.loaded)
 
     def call(self, number: int, fn: Callable[..., Any]) -> Callable[..., Any]:
         """`fn`, timed; of many short calls only one in eight, so that the run is not slowed down."""
@@ -98,9 +107,12 @@ class Recorder:
             record.kept.append(Kept(element, (_copy(over),), {}, made, seconds))
         return made
 
-    def loop(self, number: int) -> _Loop:
-        """A loop, as a context."""
-        return _Loop(self.records[number])
+    def loop(self, number: int) -> _Timed:
+        """A loop, as a context; what the first one reads and makes is kept where there is something to try on it."""
+        record, site = self.records[number], self.sites[number]
+        if record.calls or not site.writes:
+            return _Timed(record)
+        return _Kept(record, site, sys._getframe(1))
 
     def finish(self) -> None:
         """Count what has been traced in all, and what was not timed."""
@@ -114,7 +126,7 @@ class Recorder:
                 record.traces = max(0, record.traces + _traces(record.function))
 
 
-class _Loop:
+class _Timed:
     def __init__(self, record: Record) -> None:
         self.record = record
 
@@ -126,6 +138,33 @@ class _Loop:
         self.record.seconds += time.perf_counter() - self.start
 
 
+class _Kept(_Timed):
+    """A loop whose names are copied before and after it."""
+
+    def __init__(self, record: Record, site: Site, frame: FrameType) -> None:
+        super().__init__(record)
+        self.site, self.frame = site, frame
+
+    def __enter__(self) -> None:
+        self.before = self.names(self.site.reads)
+        super().__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        super().__exit__(kind, error, at)
+        if kind is None and self.before is not None:
+            after = self.names(self.site.writes)
+            self.record.kept.append(Kept(None, (), self.before, after, self.record.seconds))
+            self.record.elements = max((_size(v) for v in self.before.values()), default=0)
+        self.frame = None  # type: ignore[assignment]
+
+    def names(self, wanted: Iterable[str]) -> dict[str, Any] | None:
+        """Names of the script as they are now."""
+        own, around = self.frame.f_locals, self.frame.f_globals
+        found = {name: own[name] if name in own else around[name] for name in wanted if name in own or name in around}
+        copied = _copied((), found)
+        return copied[1] if copied is not None else None
+
+
 def _traces(fn: Any) -> int:
     count = getattr(fn, "experimental_get_tracing_count", None)
     return int(count()) if callable(count) else 0
@@ -133,7 +172,8 @@ def _traces(fn: Any) -> int:
 
 def _copied(args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
     """Arguments as they are now; None where that would be too much."""
-    if sum(getattr(a, "nbytes", 0) for a in args if isinstance(getattr(a, "nbytes", 0), int)) > LARGEST:
+    sizes = [getattr(value, "nbytes", 0) for value in (*args, *keywords.values())]
+    if sum(size for size in sizes if isinstance(size, int)) > LARGEST:
         return None
     return tuple(_copy(a) for a in args), {k: _copy(v) for k, v in keywords.items()}
 

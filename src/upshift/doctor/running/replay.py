@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..finding import Finding, Fix
+from ..finding import Edit, Finding, Fix
 from ..rewrite import CannotRewrite, apply
 from ..walk import File
 from .compare import Verdict, compare
@@ -42,7 +42,7 @@ def try_all(file: File, site: Site, record: Record, names: dict[str, Any]) -> tu
     """Every alternative at a site, best first; or why there is none."""
     if not record.kept:
         return [], "nothing was recorded" if record.calls == 0 else ""
-    reason = _why_not(file, site)
+    reason = _why_not_loop(file, site) if site.sort == "loop" else _why_not(file, site)
     if reason:
         return [], reason
     found = alternatives(file, site, names)
@@ -72,6 +72,20 @@ def _why_not(file: File, site: Site) -> str:
     return ""
 
 
+def _why_not_loop(file: File, site: Site) -> str:
+    """Why the outlined function of a loop must not be called."""
+    for _, edit in _blocks(site):
+        for node in ast.walk(ast.parse(edit.text)):
+            if isinstance(node, ast.FunctionDef | ast.Lambda) and (reason := why_not_again(file, node)):
+                return f"not replayed: the loop {reason}"
+    return ""
+
+
+def _blocks(site: Site) -> list[tuple[Fix, Edit]]:
+    """What would stand in place of a loop."""
+    return [(fix, e) for f in site.findings for fix in f.fixes for e in fix.edits if e.action == "block"]
+
+
 def _called_at(file: File, site: Site, node: ast.Call) -> list[ast.expr]:
     """The functions that a replay would call."""
     if site.name:
@@ -90,6 +104,7 @@ def _try(name: str, run: Alternative, record: Record) -> Trial:
     cold = warm = 0.0
     for i, call in enumerate(record.kept):
         try:
+            call = call.fresh()
             start = time.perf_counter()
             made = run(call)
             seconds = time.perf_counter() - start
@@ -102,6 +117,7 @@ def _try(name: str, run: Alternative, record: Record) -> Trial:
         cold = seconds if i == 0 else cold
         warm = seconds
     if cold < AGAIN:
+        kept = kept.fresh()
         start = time.perf_counter()
         run(kept)
         warm = min(warm, time.perf_counter() - start)
@@ -117,6 +133,12 @@ def alternatives(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alt
     if site.sort == "comprehension":
         if "vectorised" in fixes:
             found["vectorised"] = _unstacked if "UPS112" in codes else _listed
+        if "up.map" in fixes:
+            found["up.map"] = lambda call: list(_load("upshift").map(call.fn, call.args[0]))
+        if "up.map, tolist" in fixes:
+            found["up.map, tolist"] = lambda call: _load("upshift").map(call.fn, call.args[0]).tolist()
+    elif site.sort == "loop":
+        found |= {fix.name: _in_place_of(fix, edit, names) for fix, edit in _blocks(site)}
     elif site.sort == "function":
         found |= _rewritten(file, site, names)
     elif site.sort == "vectorized":
@@ -204,6 +226,21 @@ def _over_column(call: Kept) -> Any:
     up, pd = _load("upshift"), _load("pandas")
     column = call.fn.__self__
     return pd.Series(up.map(call.args[0], column.tolist()), column.index, name=column.name)
+
+
+def _in_place_of(fix: Fix, edit: Edit, names: dict[str, Any]) -> Alternative:
+    """Statements in place of a loop, run with the names that it had; what they make."""
+    place = f"<loop with {fix.name}>"
+    text = "".join(f"{line}\n" for line in fix.imports) + edit.text
+    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+    code = compile(text, place, "exec")
+
+    def run(call: Kept) -> Any:
+        own = {**names, **call.keywords}
+        exec(code, own)
+        return {name: own[name] for name in call.result}
+
+    return run
 
 
 def _rewritten(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alternative]:

@@ -24,6 +24,10 @@ class Site:
     findings: list[Finding] = field(default_factory=list)
     name: str = ""
     """The function that is called, for the sorts function and vectorized."""
+    reads: frozenset[str] = frozenset()
+    """For a loop that may be replayed: every name that it mentions."""
+    writes: tuple[str, ...] = ()
+    """And those that hold its results."""
 
 
 def find_sites(file: File, findings: list[Finding]) -> dict[Span, Site]:
@@ -103,7 +107,32 @@ def _add_loop(file: File, node: ast.ListComp | ast.For, places: dict[Span, Findi
     found = [f for f in places.values() if f.code in LOOPS and _is_about(file, node, f, span)]
     if not found or _is_traced(file, node):
         return
-    sites[span] = Site(len(sites), "comprehension" if isinstance(node, ast.ListComp) else "loop", span, found)
+    if isinstance(node, ast.ListComp):
+        sites[span] = Site(len(sites), "comprehension", span, found)
+        return
+    site = sites[span] = Site(len(sites), "loop", span, found)
+    texts = [ast.parse(edit.text) for f in found for fix in f.fixes for edit in fix.edits if edit.action == "block"]
+    if texts:
+        site.reads = frozenset(n.id for t in (node, *texts) for n in ast.walk(t) if isinstance(n, ast.Name))
+        site.writes = tuple(sorted(_results(node)))
+
+
+def _results(node: ast.For) -> set[str]:
+    """The names that hold what a loop has made: sums, lists that it appends to, arrays that it writes into."""
+    found = set()
+    for n in ast.walk(node):
+        target: ast.AST | None = None
+        if isinstance(n, ast.AugAssign):
+            target = n.target
+        elif isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
+            target = n
+        elif isinstance(n, ast.Attribute) and n.attr == "append":
+            target = n.value
+        while isinstance(target, ast.Subscript):
+            target = target.value
+        if isinstance(target, ast.Name):
+            found.add(target.id)
+    return found
 
 
 def _is_about(file: File, node: ast.ListComp | ast.For, finding: Finding, span: Span) -> bool:
