@@ -6,7 +6,7 @@ import ast
 
 from ..finding import Fix
 from ..kinds import Kind, argument, constant
-from ..outlining import loop_fixes
+from ..loops import loop_fixes
 from ..rewriting import UP, fill_in, renamed
 from ..table import Figure, check, on_call, on_loop
 from ..vector import Body, judge
@@ -219,9 +219,9 @@ def _as_map(file: File, node: ast.ListComp) -> list[Fix]:
         return []
     name, element = generator.target.id, node.elt
     function = f"lambda {name}: {file.text(element)}"
-    if isinstance(element, ast.Call) and isinstance(element.func, ast.Name) and not element.keywords:
-        if [getattr(a, "id", "") for a in element.args] == [name]:
-            function = element.func.id
+    plain = isinstance(element, ast.Call) and isinstance(element.func, ast.Name) and not element.keywords
+    if plain and [getattr(a, "id", "") for a in element.args] == [name]:  # type: ignore[attr-defined]
+        function = element.func.id  # type: ignore[attr-defined]
     text = f"up.map({function}, {generator.iter.id})"
     if (array := _array_around(file, node)) is not None:
         return [Fix("up.map", "checked", (file.swap(array, text),), UP)]

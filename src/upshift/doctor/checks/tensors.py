@@ -6,7 +6,7 @@ import ast
 
 from ..finding import Edit, Fix
 from ..kinds import Kind, constant, dtype_family
-from ..outlining import loop_fixes
+from ..loops import loop_fixes
 from ..rewriting import UP, fill_in
 from ..table import Figure, check, on_loop, on_method, on_store
 from ..vector import Body, judge

@@ -1,4 +1,4 @@
-"""A loop taken as a function of one element: `for i in range(n): out[i] = f(xs[i])` as `out[:n] = up.map(f, xs[:n])`."""
+"""A loop as a map: `for i in range(n): out[i] = f(xs[i])` becomes `out[:n] = up.map(f, xs[:n])`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import copy
 import io
 import re
 import tokenize
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .finding import Edit, Fix
 from .rewriting import UP
+from .rounds import NotOutlined, check_carried, is_live
 from .vector import Body, judge
 from .walk import File, bound_by
 
@@ -55,10 +56,6 @@ class Outlined:
         return only.value if isinstance(only, ast.Return) else None
 
 
-class NotOutlined(Exception):
-    """A loop that is no function of one element."""
-
-
 def loop_fixes(file: File, node: ast.For, library: str) -> list[Fix]:
     """A loop's alternatives: one operation on all elements, or a map of the outlined function."""
     try:
@@ -95,9 +92,9 @@ def outline_loop(file: File, node: ast.For) -> Outlined:
     sinks = _Sinks.of(body, rewriter.state)
     temporaries = bound_by(ast.Module(body, [])) - sinks.names - set(rewriter.state.values())
     used = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)}
-    if temporaries & {head.index, *head.columns} or _is_live(file, node, temporaries | bound_by(node.target)):
+    if temporaries & {head.index, *head.columns} or is_live(file, node, temporaries | bound_by(node.target)):
         raise NotOutlined
-    _check_carried(body, temporaries)
+    check_carried(body, temporaries)
     columns = {name: text for name, text in {**head.columns, **rewriter.columns}.items() if name in used}
     if head.index and head.index in used:
         columns[head.index] = f"range({head.count})"
@@ -257,9 +254,13 @@ class _Sinks:
             return Outlined([*body[:-1], *_returned(last)], columns, sink, tuple(self.names), head.count)
         arrays, names = tuple(self.state), list(self.state.values())
         last = body[-1]
-        if len(names) == 1 and isinstance(last, ast.Assign) and _is_name(last.targets[0], names[0]):
-            if not any(isinstance(n, ast.Name) and n.id == names[0] for s in body[:-1] for n in ast.walk(s)):
-                return Outlined([*body[:-1], ast.Return(last.value)], columns, "set", arrays, head.count)
+        value = last.value if isinstance(last, ast.Assign) and _is_name(last.targets[0], names[0]) else None
+        if (
+            value is not None
+            and len(names) == 1
+            and not any(_is_name(n, names[0]) for s in body[:-1] for n in ast.walk(s))
+        ):
+            return Outlined([*body[:-1], ast.Return(value)], columns, "set", arrays, head.count)
         columns = {**columns, **{name: head.all_of(array) for array, name in self.state.items()}}
         first = [
             ast.parse(f"{name} = {name}.copy()").body[0] for array, name in self.state.items() if array in rewriter.deep
@@ -268,7 +269,7 @@ class _Sinks:
         return Outlined([*first, *body, *made], columns, "set", arrays, head.count)
 
 
-def _is_name(node: ast.expr, name: str) -> bool:
+def _is_name(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
@@ -292,61 +293,6 @@ def _returned(last: ast.stmt) -> list[ast.stmt]:
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and _appended(last):
         return [ast.Return(last.value.args[0])]
     raise NotOutlined
-
-
-def _check_carried(block: Sequence[ast.stmt], temporaries: frozenset[str], known: set[str] | None = None) -> set[str]:
-    """Every temporary is set before it is read, in the same round; the names that surely are set after a block."""
-    known = set() if known is None else known
-    for statement in block:
-        if isinstance(statement, ast.If):
-            _check_reads(statement.test, temporaries, known)
-            ways = [_check_carried(way, temporaries, set(known)) for way in (statement.body, statement.orelse)]
-            known |= ways[0] & ways[1]
-        elif isinstance(statement, ast.For | ast.While):
-            _check_reads(statement.iter if isinstance(statement, ast.For) else statement.test, temporaries, known)
-            inner = known | (bound_by(statement.target) if isinstance(statement, ast.For) else set())
-            _check_carried(statement.body, temporaries, set(inner))
-            _check_carried(statement.orelse, temporaries, set(known))
-        else:
-            _check_reads(statement, temporaries, known)
-            if isinstance(statement, ast.AugAssign) and getattr(statement.target, "id", "") in temporaries - known:
-                raise NotOutlined
-            known |= bound_by(statement)
-    return known
-
-
-def _check_reads(node: ast.AST, temporaries: frozenset[str], known: set[str]) -> None:
-    for n in ast.walk(node):
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id in temporaries - known:
-            raise NotOutlined
-
-
-def _is_live(file: File, node: ast.For, names: frozenset[str]) -> bool:
-    """Whether something outside of the loop may read a name that the loop leaves behind."""
-    inside = set(ast.walk(node))
-    for n in ast.walk(file.tree):
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id in names and n not in inside:
-            if not _is_bound_around(file, n):
-                return True
-    return False
-
-
-def _is_bound_around(file: File, name: ast.Name) -> bool:
-    """Whether a loop, comprehension or function around a name makes it anew."""
-    at: ast.AST | None = name
-    while at is not None:
-        if isinstance(at, ast.For | ast.comprehension) and name.id in bound_by(at.target):
-            return True
-        if isinstance(at, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
-            if any(name.id in bound_by(g.target) for g in at.generators):
-                return True
-        if isinstance(at, ast.FunctionDef | ast.Lambda):
-            own = {a.arg for a in ast.walk(at.args) if isinstance(a, ast.arg)}
-            shared = {n for s in ast.walk(at) if isinstance(s, ast.Global | ast.Nonlocal) for n in s.names}
-            if name.id in (own | bound_by(at)) - shared:
-                return True
-        at = file.parents.get(at)
-    return False
 
 
 def _whole(file: File, made: Outlined, library: str) -> str:
