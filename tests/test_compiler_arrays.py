@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from law import check
+from law import Rule, check, compare
 from upshift.compiler import kernel
+from upshift.gears.calls import argument_of
+from upshift.gears.llvm import whole
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+EXACT = Rule(exact=True)
 R = np.random.default_rng(0)
 V = R.normal(size=(12, 8))  # vectors, matrices, and others of their kind: one element for each of the first axis
 M = R.normal(size=(12, 4, 5))
@@ -384,3 +387,62 @@ def test_not_one_bit_differs(row: int, monkeypatch: pytest.MonkeyPatch) -> None:
     f, *columns = ROWS[row]
     refusal = check(f, *columns, gears=("llvm",), exact=True)
     assert refusal is None, refusal
+
+
+# ---- whole functions: one call, arrays that are written into, results that are large
+
+
+def scaled(a: Any, b: Any, k: Any, c: Any) -> Any:
+    return np.clip(a, 2, 10) * k + b * c
+
+
+def means(data: Any, radius: Any, n: int) -> Any:
+    made = np.zeros(n)
+    for i in range(n):  # more garbage than a call may hold
+        mask = np.logical_and(i / n <= radius, radius < (i + 1) / n)
+        made[i] = data[mask].mean()
+    return made
+
+
+def shortest(path: Any) -> None:
+    for k in range(path.shape[0]):
+        path[:] = np.minimum(path[:], np.add.outer(path[:, k], path[k, :]))
+
+
+def smooth(a: Any, b: Any, n: int) -> None:
+    for _ in range(n):
+        b[1:-1] = 0.33 * (a[:-2] + a[1:-1] + a[2:])
+        a[1:-1] = 0.33 * (a[:-2] + b[1:-1] + a[2:])
+
+
+def kept_in_a_loop(a: Any, n: int) -> Any:
+    rows = a[1:]
+    last = a * 2
+    for _ in range(n):
+        last = last + 1.0
+        rows = rows * 0.5 + last[1:]
+    return rows, last
+
+
+LARGE = R.normal(size=(300, 400))
+WHOLE: list[tuple[Any, Callable[[], tuple[Any, ...]]]] = [
+    (scaled, lambda: (np.arange(40), np.arange(40), np.int64(3), np.uint8(4))),
+    (scaled, lambda: (np.arange(40, dtype=np.int8), np.arange(40, dtype=np.uint8), np.int16(3), np.float32(4))),
+    (means, lambda: (LARGE.ravel(), np.abs(LARGE).ravel(), 3000)),
+    (shortest, lambda: (np.abs(LARGE[:40, :40] * 9).astype(np.int32),)),
+    (smooth, lambda: (LARGE.ravel().copy(), LARGE.ravel().copy(), 700)),
+    (kept_in_a_loop, lambda: (LARGE[:90, :90].copy(), 700)),
+]
+
+
+@pytest.mark.parametrize("row", range(len(WHOLE)), ids=lambda row: WHOLE[row][0].__name__)
+def test_one_call_of_a_whole_function(row: int) -> None:
+    f, given = WHOLE[row]
+    first, second = given(), given()
+    want = f(*first)
+    call = whole.compile_call(f, [argument_of(x) for x in second], False)
+    for _ in range(2):
+        second = given()
+        got = call.run(*second, *(call.bind(f) if call.bind is not None else ()))
+        difference = compare(want, got, EXACT) or compare(first, second, EXACT, "arguments")
+        assert difference is None, difference

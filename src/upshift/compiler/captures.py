@@ -160,7 +160,7 @@ class Captures:
             for name in ("__func__", "__self__"):
                 self.take(getattr(value, name), (*path, ("attr", name)))
             return
-        if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, type):  # `dict.fromkeys`, too
+        if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, type | np.ufunc):  # `np.add.outer`
             for name in ("__name__", "__self__"):
                 self.take(getattr(value, name), (*path, ("attr", name)))
             return

@@ -117,8 +117,8 @@ class Unit:
         """The fields of classes whose objects hold others of the same class: one kind for all of them."""
         self.doubts: list[tuple[str, int, str]] = []
         """What is left to the plain function because there is no row for it: reason, line and file."""
-        self.makes_arrays = False
-        """Whether arrays are made anywhere."""
+        self.making: set[Block] = set()
+        """Blocks in which arrays are made."""
         self.fuses = False
         """Whether arithmetic of whole arrays is put off anywhere."""
         self.memos: dict[Any, tuple[Object, int, Spec]] = {}
@@ -766,6 +766,16 @@ class Walk:
         if found is None:
             found = self.version.sites[key] = make()
         return found
+
+    def makes_arrays(self) -> None:
+        """Note that arrays are made here, for the loops around."""
+        block: Block | None = self.block
+        frame: Frame | None = self.frame
+        while frame is not None and block is not None:
+            if block not in self.unit.making:
+                self.unit.making.add(block)
+                self.unit.changed = True
+            block, frame = frame.block, frame.parent
 
     def learn(self, cell: Cell, kind: Kind) -> None:
         """Something is put into a cell."""

@@ -80,6 +80,8 @@ def call_spec(walk: Walk, op: Op, spec: Any, args: Given) -> None:
     spec.sweep()
     if spec.code in walk.unit.inlined and not spec.around:
         raise Defer  # it is followed from the next sweep on
+    if walk.unit.making:
+        walk.makes_arrays()
     kind = spec.result.kind
     if kind is None:
         walk.step(lambda w, *values: w.call(spec, list(values)), None, tuple(args))

@@ -544,7 +544,13 @@ def catching_row(walk: Walk, wanted: Sequence[type]) -> Any:
 def _poll(walk: Walk, op: Op) -> None:
     if walk.frame.home.path is not None:
         walk.step(lambda w: w.poll(), None, ())
-        OF_ARRAYS["sweep"](walk)
+    walk.next_op()
+
+
+@operation("sweep")
+def _sweep(walk: Walk, op: Op) -> None:
+    if walk.frame.home.path is not None:
+        OF_ARRAYS["sweep"](walk, *op.extra)
     walk.next_op()
 
 

@@ -16,12 +16,15 @@ from ..columns.kinds import Kind
 from ..trace.paths import Capture
 from .binder import Binder
 
-_DTYPES = "? b h i q B H I Q e f d F D".split()
-NUMBERS: tuple[type, ...] = (bool, int, float, complex, *(np.dtype(char).type for char in _DTYPES))
+_DTYPES = tuple(
+    np.dtype(name)
+    for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+)
+NUMBERS: tuple[type, ...] = (bool, int, float, complex, *(dtype.type for dtype in _DTYPES))
 """Classes on which machine code means what Python and NumPy mean."""
 _NUMBERS = frozenset(map(id, NUMBERS))
 _NAMES = ("bool", "int", "float", "complex")
-_KNOWN = frozenset(map(np.dtype, _DTYPES))
+_KNOWN = frozenset(_DTYPES)
 MOST_PARTS, DEEPEST = 16, 3
 """Items of a tuple, and tuples within tuples; more of them make code that takes long to compile."""
 

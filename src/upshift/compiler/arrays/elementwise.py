@@ -45,8 +45,7 @@ def is_number(kind: Kind) -> bool:
 
 def new_kind(walk: Walk, dtype: DType, ndim: int) -> Array:
     """The kind of an array that is made here."""
-    if not walk.unit.makes_arrays:
-        walk.unit.makes_arrays = walk.unit.changed = True
+    walk.makes_arrays()
     return Array(dtype, ndim, walk.cell(("array", walk.made, len(walk.steps))), True)
 
 
@@ -410,9 +409,11 @@ def assign(walk: Walk, target: str, value: str) -> None:
         w.do(f"br i1 {either}, label %{apart}, label %{direct}, !prof !0")
         w.start(apart)
         room = room_kind(out.dtype, out.ndim)
+        free = w.new("load i64, ptr %context")
         between = arrays.new(w, room, shape)
         nests.fill(w, room, between, fused, given)
         nests.copy(w, out, x, room, between)
+        w.do(f"store i64 {free}, ptr %context")
         w.do(f"br label %{on}")
         w.start(direct)
         nests.fill(w, out, x, fused, given)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..check import Walk
+from ..code import Block
 from ..kinds import (
     NONE,
     STR,
@@ -99,9 +100,9 @@ no:
 """
 
 
-def sweep(walk: Walk) -> None:
-    """Between two turns of a loop: see above."""
-    if not walk.unit.makes_arrays or walk.unit.memos:
+def sweep(walk: Walk, head: Block, after: Block) -> None:
+    """Between two turns of a loop, from its head on: see above. Loops that make no arrays are left alone."""
+    if walk.unit.memos or walk.unit.making.isdisjoint(_inside(walk.block, head, after)):
         return
     live = walk.spec.live(walk.frame, walk.block, walk.at + 1, walk.env)
     if not all(map(_is_plain, live.values())) or not all(map(_is_plain, walk.spec.kinds)):
@@ -118,6 +119,17 @@ def sweep(walk: Walk) -> None:
     walk.step(safe(look), None, tuple(held))
     for i, name in enumerate(held):
         walk.step(safe(_moved_row(kinds[i], rooms, i)), name, (name,), kinds[i])  # type: ignore[arg-type]
+
+
+def _inside(turn: Block, head: Block, after: Block) -> set[Block]:
+    """The blocks of a loop."""
+    found, todo = {head}, [turn]
+    while todo:
+        block = todo.pop()
+        if block is not after and block not in found:
+            found.add(block)
+            todo += block.targets
+    return found
 
 
 def _is_plain(kind: Kind) -> bool:

@@ -311,6 +311,8 @@ class Expressions(Names):
         self._end("next", (iterator,), (turn, other), dst=item)
         self.loops.append(Loop(head, after, len(self.endings)))
         self.block = turn
+        if body is not None:
+            self._emit("sweep", dst=None, extra=(head, after))
         take(item)
         if body is not None:
             body()

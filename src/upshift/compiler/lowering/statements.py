@@ -158,6 +158,7 @@ class Statements(Tries):
         self.loops.append(Loop(test, after, len(self.endings)))
         self.block = inside
         self._emit("poll", dst=None)
+        self._emit("sweep", dst=None, extra=(test, after))
         self.body(s.body)
         self.loops.pop()
         if self.block is not None:
