@@ -424,12 +424,18 @@ def kept_in_a_loop(a: Any, n: int) -> Any:
     return rows, last
 
 
+def outers(a: Any, b: Any) -> Any:
+    return np.add.outer(a, b), np.less.outer(b, a[::-1]), np.multiply.outer(a[:0], b)
+
+
 LARGE = R.normal(size=(300, 400))
 WHOLE: list[tuple[Any, Callable[[], tuple[Any, ...]]]] = [
     (scaled, lambda: (np.arange(40), np.arange(40), np.int64(3), np.uint8(4))),
     (scaled, lambda: (np.arange(40, dtype=np.int8), np.arange(40, dtype=np.uint8), np.int16(3), np.float32(4))),
     (means, lambda: (LARGE.ravel(), np.abs(LARGE).ravel(), 3000)),
     (shortest, lambda: (np.abs(LARGE[:40, :40] * 9).astype(np.int32),)),
+    (outers, lambda: (LARGE[:3, ::2], np.arange(5, dtype=np.int16))),
+    (outers, lambda: (np.arange(4, dtype=np.uint8), LARGE[:2, :3].astype(np.float32))),
     (smooth, lambda: (LARGE.ravel().copy(), LARGE.ravel().copy(), 700)),
     (kept_in_a_loop, lambda: (LARGE[:90, :90].copy(), 700)),
 ]

@@ -16,10 +16,8 @@ from ..columns.kinds import Kind
 from ..trace.paths import Capture
 from .binder import Binder
 
-_DTYPES = tuple(
-    np.dtype(name)
-    for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
-)
+_NAMED = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
+_DTYPES = tuple(map(np.dtype, _NAMED.split()))
 NUMBERS: tuple[type, ...] = (bool, int, float, complex, *(dtype.type for dtype in _DTYPES))
 """Classes on which machine code means what Python and NumPy mean."""
 _NUMBERS = frozenset(map(id, NUMBERS))

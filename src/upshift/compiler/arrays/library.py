@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..calls import ATTRIBUTES, SPECIAL_METHODS, Given, Words
+from ..calls import ATTRIBUTES, OTHERS, SPECIAL_METHODS, Given, Words
 from ..check import Leaves, Walk
 from ..code import Op
 from ..follow import called
@@ -150,6 +150,22 @@ def into(walk: Walk, name: str, out: str | None) -> str:
 for _found in list(vars(np).values()):
     if isinstance(_found, np.ufunc) and not _found.signature:
         before(_found)(_ufunc(_found))
+
+
+def _outer_of_ufunc(walk: Walk, op: Op, target: Static, args: Given, words: Words) -> bool:
+    """`np.add.outer(a, b)`: every item of one with every item of the other."""
+    ufunc = getattr(target.value, "__self__", None)
+    if not isinstance(ufunc, np.ufunc) or target.value.__name__ != "outer" or words or len(args) != 2:
+        return False
+    a, b = (name if _is_number(walk, name) else making.array_of(walk, name, None) for name in args)
+    if not is_array(walk.env[a]) or not is_array(walk.env[b]):
+        return False
+    for _ in range(walk.env[b].ndim):  # type: ignore[attr-defined]
+        a = shaping.expand(walk, a, walk.env[a].ndim)  # type: ignore[attr-defined]
+    return give(walk, op, apply(walk, ufunc, [a, b]))
+
+
+OTHERS.append(_outer_of_ufunc)
 
 
 @before(abs)
