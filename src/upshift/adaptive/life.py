@@ -312,10 +312,13 @@ class Life:
         if difference is not None:
             self._differs(lot, difference)
             return result
-        lot.checked += 1
-        lot.since_check = 0.0
-        lot.tried, lot.tried_plain = lot.tried + trial.took, lot.tried_plain + took
-        if not lot.trusted and lot.checked >= lot.checks_needed():
+        lot.add_comparison(trial.took, took)
+        if lot.trusted:
+            slow = lot.has_become_slow()
+            if slow is not None:
+                self._refuse(lot, Refusal(lot.gear, slow))
+            return result
+        if lot.checked >= lot.checks_needed():
             slow = why_slow(self.plain, lot, args, keywords)
             if slow is not None:
                 self._refuse(lot, Refusal(lot.gear, slow))
@@ -346,7 +349,10 @@ class Life:
         assert lot.straight is not None
         began = time.perf_counter()
         result = lot.straight(*args, **keywords)
-        lot.add_fast(time.perf_counter() - began, self.pace.stands_for_fast)
+        took = time.perf_counter() - began
+        lot.add_fast(took, self.pace.stands_for_fast)
+        if self.pace.changes_fast(took):
+            self.install()
         return result
 
     def left(self, lot: Lot, *args: Any, **keywords: Any) -> Any:

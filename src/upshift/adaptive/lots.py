@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import statistics
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Refusal
 from ..gears.calls import Argument, ArrayOf, Call, Result, gear_of, is_strange, leaves_of, name_of
-from ..plan.prices import check_price, code_price, size_of
+from ..plan.prices import check_price, code_price, loops_in, size_of
 
 SMALLEST = 0.35e-6
 """Seconds of a plain call below which machine code, which has to be called as well, gives nothing."""
@@ -32,6 +33,18 @@ ODD = 10.0
 """A call that takes so many times as long as others do says nothing of those around it."""
 TRIAL = 0.4e-6
 """Seconds that machine code takes longer in a comparison than in a call."""
+LONG = 1e-3
+"""Seconds of a plain call from which on each comparison tells which of the two is faster."""
+CLEARLY = 0.5
+"""Share of the plain function's time at which one comparison of long calls must do."""
+ARRAY_CODE = 8.0
+"""How many times longer than code of numbers code of arrays takes to compile: every formula is a nest of loops."""
+RUNS = 2.0
+"""Plain calls that a comparison takes, besides: copies of the arguments, machine code that runs for the first time."""
+BUSY_STEP = 20e-6
+"""Seconds for an instruction, none of them in a loop, from which on a call is the work of NumPy's own functions."""
+PATIENT = 8.0
+"""How many times its price has to be spent before machine code for such calls is made: it may well gain nothing."""
 FASTER = 0.9
 """Machine code is used where it takes at most this share of the plain function's time."""
 
@@ -71,6 +84,10 @@ class Lot:
     rest: int = 0
     """Looks until machine code that left too many calls is tried again."""
     patience: int = 64
+    ratios: list[float] = field(default_factory=list)
+    """Time of machine code in each of the last comparisons of long calls, as a share of the plain function's."""
+    straight_steps: int = 0
+    """Instructions of a function of arrays that has no loops; else 0."""
     code_price: float = 0.0
     """Seconds that it is expected to take to check and compile the function."""
     since_check: float = 0.0
@@ -126,7 +143,7 @@ class Lot:
         if self.gear in PRICES:
             loaded = self.gear != "tensorflow" or "upshift.tensorflow" in sys.modules
             return PRICES[self.gear] + PER_RUN * self.per_call + (0.0 if loaded else LOADING)
-        return self.code_price
+        return self.code_price + (RUNS * self.per_call if self.has_arrays else 0.0)
 
     def wants_thought(self) -> bool:
         """Whether enough was spent to think of machine code."""
@@ -140,13 +157,31 @@ class Lot:
 
     def wants_machine_code(self) -> bool:
         """The ski-rental rule: plain calls have cost as much as compiling will."""
-        return self.plain > self.price()
+        busy = self.straight_steps and self.per_call > BUSY_STEP * self.straight_steps
+        return self.plain > self.price() * (PATIENT if busy else 1.0)
 
     def checks_needed(self) -> int:
-        return 1 if self.per_call > HEAVY else CHECKS
+        return 1 if self.per_call > HEAVY and (not self.ratios or self.ratios[-1] < CLEARLY) else CHECKS
+
+    def add_comparison(self, fast: float, plain: float) -> None:
+        """Seconds of both in one comparison."""
+        self.checked += 1
+        self.since_check = 0.0
+        self.tried, self.tried_plain = self.tried + fast, self.tried_plain + plain
+        if plain > LONG:
+            self.ratios = [*self.ratios[1 - CHECKS :], fast / plain]
+
+    def has_become_slow(self) -> str | None:
+        """Why machine code that was faster is not used any more: in most of the last comparisons it was slower."""
+        if len(self.ratios) < CHECKS or statistics.median(self.ratios) < 1.0:
+            return None
+        return f"takes {statistics.median(self.ratios):.2f} times as long"
 
     def not_faster(self) -> str | None:
         """Why machine code is not to be used, where it takes as long as the plain function."""
+        if self.ratios:
+            plain = self.tried_plain / self.checked
+            return self.slower(statistics.median(self.ratios) * plain, plain)
         return self.slower(self.tried / self.checked - TRIAL, max(self.tried_plain / self.checked, self.per_call))
 
     def slower(self, fast: float, plain: float) -> str | None:
@@ -163,7 +198,11 @@ def _among_others(took: float, shortest: float) -> float:
 
 def lot_of(f: Any, kind: tuple[Argument, ...], names: tuple[str, ...]) -> Lot:
     """A new kind of arguments, refused where one of them is nothing that machine code takes."""
-    lot = Lot(kind, gear_of(kind), code_price=check_price(f) + code_price(size_of(f)[0]))
+    steps = size_of(f)[0]
+    lot = Lot(kind, gear_of(kind), code_price=check_price(f) + code_price(steps))
+    if lot.has_arrays and lot.gear == "llvm":
+        lot.code_price *= ARRAY_CODE
+        lot.straight_steps = 0 if loops_in(f) else steps
     for argument, name in zip(kind, names, strict=False):
         if is_strange(argument):
             lot.refusal = Refusal(lot.gear, f"its argument {name} is a {name_of(argument)}")

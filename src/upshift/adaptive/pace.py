@@ -23,11 +23,12 @@ FAST_PAUSE = 511
 class Pace:
     """How closely a function is looked at."""
 
-    __slots__ = ("looks", "pause", "young")
+    __slots__ = ("fast_pause", "looks", "pause", "young")
 
     def __init__(self) -> None:
         self.looks = 0
         self.pause = LONGEST_PAUSE
+        self.fast_pause = FAST_PAUSE
         self.young = True
         """Whether the first looks are still as they were planned."""
 
@@ -37,7 +38,7 @@ class Pace:
 
     def fast_ticks(self) -> Iterator[bool]:
         """The same for calls of machine code."""
-        return ticks_of(FAST_PAUSE)
+        return ticks_of(self.fast_pause)
 
     @property
     def glimpses(self) -> bool:
@@ -55,7 +56,7 @@ class Pace:
     @property
     def stands_for_fast(self) -> int:
         """The same for a look at a call of machine code."""
-        return FAST_PAUSE + 1
+        return self.fast_pause + 1
 
     def hurry(self) -> None:
         """Look at nearly every call: there is machine code to be compared with the plain function."""
@@ -63,11 +64,28 @@ class Pace:
 
     def changes(self, took: float) -> bool:
         """Whether other pauses are due: looks may cost a small share of a function's time."""
-        wanted = min(int(LOOK / (SHARE * took + 1e-12)), LONGEST_PAUSE)
+        wanted = _wanted(took, LONGEST_PAUSE)
         if self.young and self.looks < len(FIRST_PAUSES):
             due = wanted < FIRST_PAUSES[self.looks]
         else:
-            due = not self.pause // 4 <= wanted <= 2 * self.pause + 1
+            due = _is_far(wanted, self.pause)
         if due:
             self.pause, self.young = wanted, False
         return due
+
+    def changes_fast(self, took: float) -> bool:
+        """The same for calls of machine code."""
+        wanted = _wanted(took, FAST_PAUSE)
+        due = _is_far(wanted, self.fast_pause)
+        if due:
+            self.fast_pause = wanted
+        return due
+
+
+def _wanted(took: float, longest: int) -> int:
+    """Calls between two looks at calls that take so long."""
+    return min(int(LOOK / (SHARE * took + 1e-12)), longest)
+
+
+def _is_far(wanted: int, pause: int) -> bool:
+    return not pause // 4 <= wanted <= 2 * pause + 1

@@ -99,21 +99,35 @@ MOST_HELPERS = 24
 
 def size_of(f: object) -> tuple[int, int, bool]:
     """Of a function and the helpers that it names: instructions, branches, whether its own code has a loop."""
+    codes = _codes_of(f)
+    if not codes:
+        return 50, 2, True
+    _, branches, loops, _ = _instructions(codes[0])
+    return sum(_instructions(code)[0] for code in codes), branches, loops
+
+
+def loops_in(f: object) -> bool:
+    """Whether a function, or a helper of it, has a loop or a function of its own inside."""
+    codes = _codes_of(f)
+    within = any(isinstance(constant, types.CodeType) for code in codes for constant in code.co_consts)
+    return not codes or within or any(_instructions(code)[2] for code in codes)
+
+
+def _codes_of(f: object) -> list[types.CodeType]:
+    """The code of a function and of the helpers that it names."""
     inner = getattr(f, "__wrapped__", None) or getattr(f, "func", None) or getattr(f, "__func__", None) or f
     if not isinstance(inner, types.FunctionType):
-        return 50, 2, True
-    count, branches, loops, _ = _instructions(inner.__code__)
-    seen, todo = {inner.__code__}, [inner]
-    while todo and len(seen) < MOST_HELPERS:
+        return []
+    found, todo = [inner.__code__], [inner]
+    while todo and len(found) < MOST_HELPERS:
         one = todo.pop()
         for name in _instructions(one.__code__)[3]:
             helper = one.__globals__.get(name)
             helper = getattr(helper, "__wrapped__", helper)
-            if isinstance(helper, types.FunctionType) and helper.__code__ not in seen:
-                seen.add(helper.__code__)
-                count += _instructions(helper.__code__)[0]
+            if isinstance(helper, types.FunctionType) and helper.__code__ not in found:
+                found.append(helper.__code__)
                 todo.append(helper)
-    return count, branches, loops
+    return found
 
 
 _MATHS = frozenset(
