@@ -1,0 +1,100 @@
+"""When whole functions of arrays are compiled, and when machine code that is no faster is given up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import upshift as up
+from law import Rule, compare
+from upshift.adaptive.lots import CHECKS, PATIENT, Lot, lot_of
+from upshift.adaptive.pace import FAST_PAUSE, Pace
+from upshift.gears.calls import argument_of
+from upshift.plan.prices import loops_in
+
+
+def formula(a: Any, x: Any) -> Any:
+    return 2.0 * a @ x
+
+
+def looping(a: Any, x: Any) -> Any:
+    for i in range(len(x)):
+        x = x + a[i]
+    return x
+
+
+def calls_a_loop(a: Any, x: Any) -> Any:
+    return looping(a, x) + 1.0
+
+
+def comprehends(a: Any, x: Any) -> Any:
+    return sum(a[i] for i in range(3)) + x
+
+
+def lot(f: Any) -> Lot:
+    return lot_of(f, tuple(map(argument_of, (np.ones((3, 3)), np.ones(3)))), ("a", "x"))
+
+
+def test_loops_are_found_in_helpers_and_comprehensions():
+    assert not loops_in(formula)
+    assert loops_in(looping) and loops_in(calls_a_loop) and loops_in(comprehends)
+
+
+def test_formulas_of_large_arrays_wait_longer_than_loops():
+    for f, wait in ((formula, PATIENT), (looping, 1.0)):
+        one = lot(f)
+        one.returned = True
+        while one.plain <= wait * one.price():
+            assert not one.wants_machine_code()
+            one.add(50e-3, 1)
+        assert one.wants_machine_code()
+    brief = lot(formula)  # small arrays: the time is Python's own
+    brief.add(10e-6, 100_000)
+    assert brief.wants_machine_code()
+
+
+def test_one_slow_plain_call_does_not_decide():
+    one = lot(formula)
+    one.add(20e-3, 1)
+    one.add_comparison(14e-3, 22e-3)
+    assert one.checks_needed() == CHECKS
+    for _ in range(2):
+        one.add_comparison(14e-3, 10e-3)
+    assert "is not faster" in (one.not_faster() or "")
+
+
+def test_what_is_clearly_faster_is_compared_once():
+    one = lot(looping)
+    one.add(20e-3, 1)
+    one.add_comparison(1e-3, 20e-3)
+    assert one.checks_needed() == 1 and one.not_faster() is None
+
+
+def test_machine_code_that_has_become_slow_is_given_up():
+    one = lot(looping)
+    for _ in range(CHECKS):
+        one.add_comparison(1e-3, 4e-3)
+    assert one.has_become_slow() is None
+    one.add_comparison(9e-3, 4e-3)
+    assert one.has_become_slow() is None  # once is chance
+    one.add_comparison(9e-3, 4e-3)
+    assert one.has_become_slow() is not None
+
+
+def test_long_calls_of_machine_code_are_all_looked_at():
+    pace = Pace()
+    assert pace.stands_for_fast == FAST_PAUSE + 1
+    assert pace.changes_fast(10e-3) and pace.stands_for_fast == 1
+    assert not pace.changes_fast(5e-3)
+    assert pace.changes_fast(1e-6) and pace.stands_for_fast == FAST_PAUSE + 1
+
+
+def test_a_life_gives_what_the_plain_function_gives():
+    fast = up.function(looping)
+    rng = np.random.default_rng(0)
+    for n in (0, 1, 300, 900, 5, 900, 900, 900):
+        a, x = rng.normal(size=(n, n)), rng.normal(size=n)
+        for _ in range(30 if n == 900 else 3):
+            difference = compare(looping(a, x), fast(a, x), Rule(exact=True))
+            assert difference is None, difference
