@@ -87,7 +87,7 @@ def test_long_calls_of_machine_code_are_all_looked_at():
     assert pace.stands_for_fast == FAST_PAUSE + 1
     assert pace.changes_fast(10e-3) and pace.stands_for_fast == 1
     assert not pace.changes_fast(5e-3)
-    assert pace.changes_fast(1e-6) and pace.stands_for_fast == FAST_PAUSE + 1
+    assert pace.changes_fast(1e-7) and pace.stands_for_fast == FAST_PAUSE + 1
 
 
 def test_a_life_gives_what_the_plain_function_gives():
