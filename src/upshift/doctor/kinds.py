@@ -71,6 +71,9 @@ FRAME_METHODS = frozenset(
     "copy dropna fillna reset_index sort_values head tail sample assign drop rename merge query set_index astype "
     "sort_index drop_duplicates".split()
 )
+FRAME_ATTRIBUTES = frozenset(
+    "T at attrs axes columns dtypes empty flags iat iloc index loc ndim plot shape size sparse style values".split()
+)
 POLARS_MAKERS = frozenset("DataFrame read_csv read_parquet read_json scan_csv scan_parquet LazyFrame".split())
 DATASET_METHODS = frozenset(
     "map batch shuffle repeat prefetch cache filter take skip interleave padded_batch unbatch enumerate shard window "

@@ -14,6 +14,7 @@ from .kinds import (
     DATASET_MAKERS,
     DATASET_METHODS,
     FLOAT_MAKERS,
+    FRAME_ATTRIBUTES,
     FRAME_METHODS,
     GENERATOR_METHODS,
     NOT_TENSORS,
@@ -196,7 +197,11 @@ class Names:
         return UNKNOWN
 
     def _attribute(self, node: ast.Attribute) -> Kind:
+        if isinstance(node.value, ast.Name) and node.value.id == "self":
+            return self.scope.kind(f"self.{node.attr}") or UNKNOWN
         base = self.kind(node.value)
+        if base.what == "frame" and node.attr not in FRAME_ATTRIBUTES:
+            return Kind("series")
         if node.attr == "T" and base.what == "array":
             return Kind("array", base.dtype, base.rank, base.size)
         if node.attr == "values" and base.what in ("frame", "series"):

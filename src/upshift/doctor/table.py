@@ -47,6 +47,8 @@ STORES: list[StoreHandler] = []
 FUNCTIONS: list[FunctionHandler] = []
 ATTRIBUTES: dict[str, list[Callable[[Any, ast.Attribute, str], None]]] = {}
 """By the second part of the dotted name of a TensorFlow attribute: contrib."""
+BUILTINS: dict[str, list[CallHandler]] = {}
+"""By the name of one of Python's own functions: map."""
 LOCAL_CALLS: list[CallHandler] = []
 """Calls of functions that the file itself defines."""
 
@@ -67,6 +69,11 @@ def on_call(*names: str) -> Callable[[H], H]:
 def on_method(*names: str) -> Callable[[H], H]:
     """Have calls of methods of these names looked at."""
     return _into(METHODS, names)
+
+
+def on_builtin(*names: str) -> Callable[[H], H]:
+    """Have calls of these functions of Python's own looked at."""
+    return _into(BUILTINS, names)
 
 
 def on_attribute(*names: str) -> Callable[[H], H]:

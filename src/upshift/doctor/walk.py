@@ -12,7 +12,7 @@ from .finding import Finding
 from .kinds import NUMBER, TENSOR, UNKNOWN, Kind
 from .place import Text
 from .scope import FunctionNode, Loop, Scope
-from .table import ATTRIBUTES, CALLS, FUNCTIONS, LOCAL_CALLS, LOOPS, METHODS, STORES
+from .table import ATTRIBUTES, BUILTINS, CALLS, FUNCTIONS, LOCAL_CALLS, LOOPS, METHODS, STORES
 
 _DONE = (ast.Name, ast.Constant)
 _LEAVES = frozenset(
@@ -226,6 +226,15 @@ class File(Text):
                 self.bind(element, known)
         elif isinstance(target, ast.Starred):
             self.bind(target.value, UNKNOWN)
+        elif isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == "self":
+            self.bind_attribute(target.attr, kind)
+
+    def bind_attribute(self, name: str, kind: Kind) -> None:
+        """`self.ds = ...`: a name of the class, which its methods share."""
+        scope = self.scope
+        while scope.parent is not None and scope.function is not None:
+            scope = scope.parent
+        scope.bind(f"self.{name}", kind if kind.what in ("dataset", "frame") else UNKNOWN)
 
     def visit_for(self, node: ast.For | ast.AsyncFor) -> None:
         self.visit(node.iter)
@@ -251,6 +260,8 @@ class File(Text):
                     self.bind_loop(element, column, self.kind(column))
                 return None
         kind = TENSOR if over.what == "tensor" or over.element == "tensor" else UNKNOWN
+        if isinstance(iterable, ast.List | ast.Tuple) and iterable.elts:
+            kind = NUMBER if all(self.kind(e) == NUMBER for e in iterable.elts) else UNKNOWN
         if over.what == "array" and over.rank is not None and over.rank > 1:
             kind = Kind("array", over.dtype, over.rank - 1)
         if over.what == "dataset" and isinstance(target, ast.Name):
@@ -340,6 +351,9 @@ class File(Text):
         elif isinstance(func, ast.Name):
             if func.id in self.compiled:
                 for handler in LOCAL_CALLS:
+                    handler(self, node, func.id)
+            elif func.id in BUILTINS and func.id not in self.functions and self.scope.kind(func.id) is None:
+                for handler in BUILTINS[func.id]:
                     handler(self, node, func.id)
         else:
             self.visit(func)

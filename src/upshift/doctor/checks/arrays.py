@@ -8,7 +8,7 @@ from ..finding import Fix
 from ..kinds import Kind, argument, constant
 from ..loops import loop_fixes
 from ..rewriting import UP, fill_in, renamed
-from ..table import Figure, check, on_call, on_loop
+from ..table import Figure, check, on_builtin, on_call, on_loop
 from ..vector import Body, judge
 from ..walk import File
 
@@ -27,6 +27,11 @@ check(
         NP + "f = np.abs\n",
         "from numba import vectorize\nimport numpy as np\n@vectorize\ndef f(x):\n    return x + 1\n",
         "import upshift as up\nimport numpy\nf = up.vectorize(abs)\n",
+        NP + "ids = np.vectorize(lambda d: d.id, otypes=[int])(devices)\n",
+        NP + "f = np.vectorize(lambda x: x.encode('utf8'))\n",
+        NP + "def name(x):\n    return f'{x:03d}'\nf = np.vectorize(name)\n",
+        NP + "f = np.vectorize(make, otypes=[object])\n",
+        NP + "f = np.vectorize(str)\n",
     ),
     figure=Figure(
         "import numpy as np, upshift as up\nxs = np.linspace(-1, 1, 100000)\n"
@@ -62,6 +67,10 @@ check(
         XS + "total = 0.0\nfor x in xs:\n    total += x * x\n",
         XS + "ys = np.zeros(1000)\nfor i in range(len(xs)):\n    ys[i] = xs[i] * 2 + 1\n",
         "import math\n" + XS + "ys = [math.sin(x) for x in xs]\n",
+        XS + "s = sum(x * x for x in xs)\n",
+        XS + "s = max(abs(x - 0.5) for x in xs)\n",
+        XS + "def f(x):\n    return x * 2 if x > 0 else -x\nys = list(map(f, xs))\n",
+        XS + "s = sum(map(lambda x: x * x, xs))\n",
     ),
     misses=(
         NP + "for x in np.array([1, 2, 3]):\n    print(x)\n",
@@ -69,6 +78,11 @@ check(
         XS + "for x in xs:\n    run_experiment(x)\n",
         NP + "images = np.zeros((10, 64, 64))\nfor image in images:\n    total = image * 2\n",
         XS + "ys = xs * xs\n",
+        XS + "found = any(x > 0.5 for x in xs)\n",
+        XS + "words = list(map(str, xs))\n",
+        XS + "ys = (x * x for x in xs)\n",
+        NP + "def f(xs):\n    return sum(x * x for x in xs), list(map(f, xs))\n",
+        XS + "def sum(xs):\n    return 0\ns = sum(x * x for x in xs)\n",
         NP + "ys = [x * x for x in np.arange(0, 2, 0.25)]\n",
     ),
     figure=Figure(
@@ -80,9 +94,39 @@ check(
 @on_call("numpy.vectorize")
 def look_at_vectorize(file: File, node: ast.Call, name: str) -> None:
     func = node.func
-    if isinstance(func, ast.Attribute | ast.Name):
+    if isinstance(func, ast.Attribute | ast.Name) and not _is_of_objects(file, node):
         fix = renamed(file, "up.vectorize", func, "up.vectorize", UP)
         file.report("UPS121", func, "np.vectorize calls the function for every element; up.vectorize compiles it", fix)
+
+
+def _is_of_objects(file: File, node: ast.Call) -> bool:
+    """Whether np.vectorize is a handy loop over texts or objects, which compiling does not help."""
+    given, otypes = argument(node, 0, "pyfunc"), argument(node, 1, "otypes")
+    if otypes is not None and any(
+        getattr(n, "id", "") in ("object", "str", "bytes") or getattr(n, "value", "") in ("O", "U", "S")
+        for n in ast.walk(otypes)
+    ):
+        return True
+    if getattr(given, "id", "") in ("str", "repr", "hash", "type", "id", "bytes", "ord"):
+        return True
+    function = file.function_of(given) if given is not None else None
+    if function is None:
+        return False
+    own = {arg.arg for arg in function.args.args}
+    body = function.body if isinstance(function, ast.FunctionDef) else [function.body]
+    if isinstance(function, ast.FunctionDef) and ast.get_docstring(function) is not None:
+        body = function.body[1:]
+    return any(_handles_objects(n, own) for part in body for n in ast.walk(part))
+
+
+_OF_NUMPY = frozenset("dtype shape size real imag item astype ndim T sum max min mean is_integer conjugate".split())
+
+
+def _handles_objects(node: ast.AST, own: set[str]) -> bool:
+    """A text, or an attribute of the argument that numbers do not have."""
+    if isinstance(node, ast.Attribute):
+        return getattr(node.value, "id", "") in own and node.attr not in _OF_NUMPY
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
 
 
 @on_call("numpy.apply_along_axis")
@@ -119,6 +163,71 @@ def look_at_loop(file: File, node: ast.For | ast.ListComp | ast.GeneratorExp | a
                 *_as_one(file, node, kind),
                 *_as_map(file, node),
             )
+
+    elif isinstance(node, ast.GeneratorExp) and len(node.generators) == 1:
+        _look_at_generator(file, node)
+
+
+_TAKERS = {"sum": "sum", "min": "min", "max": "max", "list": "", "tuple": ""}
+"""Functions that take all elements, and the array's method that does so."""
+
+
+def _taker(file: File, node: ast.expr) -> tuple[ast.Call | None, str]:
+    """`sum(...)` around an expression that is its only argument."""
+    call = file.parents.get(node)
+    name = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
+    own = name in file.functions or file.scope.kind(name) is not None or name in file.imports
+    if not isinstance(call, ast.Call) or name not in _TAKERS or own or len(call.args) != 1 or call.keywords:
+        return None, ""
+    return call, name
+
+
+def _look_at_generator(file: File, node: ast.GeneratorExp) -> None:
+    """`sum(x * x for x in xs)`."""
+    generator = node.generators[0]
+    call, name = _taker(file, node)
+    kind = file.kind(generator.iter)
+    if call is None or not _is_large(kind) or not _is_arithmetic(file, [node.elt]):
+        return
+    fixes: list[Fix] = []
+    over, target = generator.iter, generator.target
+    if not generator.ifs and isinstance(target, ast.Name) and isinstance(over, ast.Name):
+        verdict = judge(file, Body((target.id,), node.elt), "numpy", division=kind.dtype == "float")
+        if verdict:
+            fixes.append(_taken(file, call, name, "vectorised", f"({fill_in(file, node.elt, {target.id: over.id})})"))
+        fixes.append(_taken(file, call, name, "up.map", f"up.map({_function(file, node.elt, target.id)}, {over.id})"))
+    text = file.text(over)
+    file.report("UPS123", call, f"{name} of a generator over the elements of {text!r}; use array operations", *fixes)
+
+
+@on_builtin("map")
+def look_at_builtin_map(file: File, node: ast.Call, name: str) -> None:
+    """`list(map(f, xs))`."""
+    call, taker = _taker(file, node)
+    if call is None or len(node.args) != 2 or node.keywords or not _is_large(file.kind(node.args[1])):
+        return
+    given, over = node.args
+    plain = isinstance(given, ast.Lambda) and _is_arithmetic(file, [given.body])
+    if not plain and not (isinstance(given, ast.Name) and _computes(file, file.functions.get(given.id))):
+        return
+    mapped = f"up.map({file.text(given)}, {file.text(over)})"
+    fixes = [_taken(file, call, taker, "up.map", mapped)] if isinstance(over, ast.Name) else []
+    file.report("UPS123", call, f"map over the elements of {file.text(over)!r}; use array operations or up.map", *fixes)
+
+
+def _taken(file: File, call: ast.Call, taker: str, name: str, array: str) -> Fix:
+    """What a function that takes all elements makes of an array."""
+    method = _TAKERS[taker]
+    text = f"{array}.{method}()" if method else f"{taker}({array})"
+    return Fix(name, "checked", (file.swap(call, text),), UP if name == "up.map" else ())
+
+
+def _function(file: File, element: ast.expr, name: str) -> str:
+    """An expression of one name, as a function of it."""
+    plain = isinstance(element, ast.Call) and isinstance(element.func, ast.Name) and not element.keywords
+    if plain and [getattr(a, "id", "") for a in element.args] == [name]:  # type: ignore[attr-defined]
+        return element.func.id  # type: ignore[attr-defined, no-any-return]
+    return f"lambda {name}: {file.text(element)}"
 
 
 def _is_large(kind: Kind) -> bool:
@@ -217,12 +326,7 @@ def _as_map(file: File, node: ast.ListComp) -> list[Fix]:
     generator = node.generators[0]
     if generator.ifs or not isinstance(generator.target, ast.Name) or not isinstance(generator.iter, ast.Name):
         return []
-    name, element = generator.target.id, node.elt
-    function = f"lambda {name}: {file.text(element)}"
-    plain = isinstance(element, ast.Call) and isinstance(element.func, ast.Name) and not element.keywords
-    if plain and [getattr(a, "id", "") for a in element.args] == [name]:  # type: ignore[attr-defined]
-        function = element.func.id  # type: ignore[attr-defined]
-    text = f"up.map({function}, {generator.iter.id})"
+    text = f"up.map({_function(file, node.elt, generator.target.id)}, {generator.iter.id})"
     if (array := _array_around(file, node)) is not None:
         return [Fix("up.map", "checked", (file.swap(array, text),), UP)]
     ways = {"up.map": f"list({text})", "up.map, tolist": f"{text}.tolist()"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..finding import Fix
-from ..kinds import constant, keyword
+from ..kinds import FRAME_ATTRIBUTES, constant, keyword
 from ..rewriting import UP
 from ..table import Figure, check, on_method
 from ..vector import body_of
@@ -58,12 +58,18 @@ check(
     hits=(
         DF + "y = df['a'].map(lambda v: v * 2 + 1)\n",
         DF + "def f(v):\n    return v if v > 0 else 0.0\ndf['b'] = df['a'].apply(f)\n",
+        DF + "def f(v):\n    return v if v > 0 else 0.0\ny = df.a.apply(f)\n",
+        PD + "class Table:\n    def __init__(self):\n        self.df = pd.read_csv('x.csv')\n"
+        "    def scaled(self):\n        return self.df['a'].map(lambda v: v * 2)\n",
     ),
     misses=(
         DF + "y = df['a'].map({1: 'x'})\n",
         DF + "y = df['a'] * 2\n",
         PD + "def f(s):\n    return s.map(lambda v: v)\n",
         DF + "y = df['a'].apply(np.sqrt)\n",
+        DF + "y = df.columns.map(lambda c: c.lower())\nz = df.index.map(lambda i: i + 1)\n",
+        PD + "class Table:\n    def __init__(self, df):\n        self.df = df\n"
+        "    def scaled(self):\n        return self.df['a'].map(lambda v: v * 2)\n",
     ),
     figure=Figure(_MAKE + "s = df['a']\n", "s.map(lambda v: v * 2 + 1)", "s * 2 + 1"),
 )
@@ -136,7 +142,7 @@ def _is_simple(node: ast.expr) -> bool:
     """Whether an expression may be evaluated three times."""
     if isinstance(node, ast.Subscript):
         return isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Constant)
-    return isinstance(node, ast.Name)
+    return isinstance(node.value if isinstance(node, ast.Attribute) else node, ast.Name)
 
 
 def _is_formula(node: ast.expr, names: frozenset[str]) -> bool:
@@ -161,7 +167,7 @@ class _Fill(ast.NodeTransformer):
 
 
 def _by_columns(file: File, node: ast.Call) -> list[Fix]:
-    """`df.apply(lambda r: r["a"] + r["b"], axis=1)` as `df["a"] + df["b"]`."""
+    """`df.apply(lambda r: r["a"] + r.b, axis=1)` as `df["a"] + df.b`."""
     assert isinstance(node.func, ast.Attribute)
     function, frame = node.args[0], node.func.value
     if not isinstance(function, ast.Lambda) or not isinstance(frame, ast.Name) or len(node.keywords) != 1:
@@ -179,6 +185,8 @@ def _is_row_formula(node: ast.expr, row: str) -> bool:
         return _is_row_formula(node.left, row) and _is_row_formula(node.right, row)
     if isinstance(node, ast.Subscript):
         return getattr(node.value, "id", "") == row and isinstance(constant(node.slice), str)
+    if isinstance(node, ast.Attribute):
+        return getattr(node.value, "id", "") == row and node.attr not in FRAME_ATTRIBUTES
     return type(constant(node)) in (int, float)
 
 

@@ -15,10 +15,12 @@ check(
     "jax.vmap or jax.jit is made inside a loop",
     hits=(
         JAX + "def f(x):\n    return x * x\nfor batch in data():\n    y = jax.vmap(f)(batch)\n",
+        JAX + "for batch in data():\n    y = jax.vmap(lambda x: x * 2)(batch)\n",
         "from jax import jit\ndef f(x):\n    return x + 1\nwhile True:\n    y = jit(f)(y)\n",
     ),
     misses=(
         JAX + "def f(x):\n    return x * x\ng = jax.jit(jax.vmap(f))\nfor batch in data():\n    y = g(batch)\n",
+        JAX + "for k in range(9):\n    y = jax.vmap(lambda x: x * k)(xs)\n",
         JAX + "for f in functions:\n    y = jax.vmap(f)(x)\n",
         JAX + "@jax.jit\ndef g(xs):\n    for i in range(3):\n        xs = jax.vmap(h)(xs)\n    return xs\n",
     ),
@@ -65,7 +67,9 @@ def look_at_transformation(file: File, node: ast.Call, name: str) -> None:
     given = node.args[0]
     bound = frozenset().union(*(each.bound for each in file.scope.loops))
     names = {n.id for part in [*node.args, *node.keywords] for n in ast.walk(part) if isinstance(n, ast.Name)}
-    if isinstance(given, ast.Name) and file.functions.get(given.id) is not None and not names & bound:
+    names -= {a.arg for n in ast.walk(given) if isinstance(n, ast.Lambda) for a in n.args.args}
+    known = isinstance(given, ast.Lambda) or (isinstance(given, ast.Name) and file.functions.get(given.id) is not None)
+    if known and not names & bound:
         short = name.rpartition(".")[2]
         file.report("UPS141", node, f"jax.{short} in a loop is traced anew every time; make it once, before the loop")
 

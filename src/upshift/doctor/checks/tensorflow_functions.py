@@ -37,11 +37,13 @@ check(
     "A tf.function is called with Python numbers and traced for each",
     hits=(
         ADD + "for i in range(100):\n    add(i, 2)\n",
+        ADD + "for n in [1, 2, 3]:\n    add(n, tf.constant(2))\n",
         TF + "g = tf.function(lambda x: x * x)\ntotal = sum(g(i) for i in range(10))\n",
     ),
     misses=(
         ADD + "for i in range(100):\n    add(tf.constant(i), 2)\n",
         ADD + "add(1, 2)\n",
+        ADD + "for n in ['a', 'b']:\n    add(n, tf.constant('c'))\n",
         TF + "@tf.function(input_signature=[tf.TensorSpec([], tf.int32)])\ndef g(x):\n    return x\n"
         "for i in range(9):\n    g(i)\n",
     ),
@@ -211,12 +213,10 @@ def _passes_numbers(file: File, call: ast.Call) -> bool:
 
 
 def _is_number(file: File, node: ast.expr) -> bool:
-    """A number as written, a range's variable, or arithmetic of them."""
+    """A number as written, the variable of a range or of written numbers, or arithmetic of them."""
     if isinstance(node, ast.Name):
         return any(
-            isinstance(loop.iter, ast.Call)
-            and getattr(loop.iter.func, "id", "") == "range"
-            and getattr(loop.target, "id", "") == node.id
+            _are_numbers(loop.iter) and getattr(loop.target, "id", "") == node.id
             for loop in ast.walk(file.tree)
             if isinstance(loop, ast.For | ast.comprehension)
         ) and not any(
@@ -226,6 +226,13 @@ def _is_number(file: File, node: ast.expr) -> bool:
     if isinstance(node, ast.BinOp):
         return _is_number(file, node.left) and _is_number(file, node.right)
     return isinstance(constant(node), int | float)
+
+
+def _are_numbers(node: ast.expr) -> bool:
+    """A range, or a list of numbers as written."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return all(type(constant(e)) in (int, float) for e in node.elts)
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "range"
 
 
 @on_local_call

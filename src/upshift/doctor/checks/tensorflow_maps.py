@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..finding import Fix
-from ..kinds import Kind, argument, dtype_family, keyword
+from ..kinds import Kind, argument, constant, dtype_family, keyword
 from ..rewriting import UT, renamed, vectorised_fix, with_keyword
 from ..table import Figure, check, on_call, on_method
 from ..vector import Body, body_of, judge
@@ -61,12 +61,16 @@ check(
         TF + "xs = tf.range(5.0)\nys = tf.map_fn(lambda x: tf.cast(x, tf.int32), xs)\n",
         TF + "def f(x):\n    return x > 0\ndef library(xs):\n    return tf.map_fn(f, xs)\n",
         TF + "xs = tf.ones(4, tf.float32)\nys = tf.map_fn(lambda x: (x, x), xs)\n",
+        TF + "a, b = tf.range(4.0), tf.ones(4)\nys = tf.map_fn(lambda t: t[0] * t[1], (a, b))\n",
+        TF + "def f(t):\n    return tf.reduce_sum(t[0])\ndef lib(a, b):\n    return tf.map_fn(f, [a, b])\n",
     ),
     misses=(
         TF
         + "def lib(xs):\n    return tf.map_fn(lambda x: tf.cast(x[0], tf.int32), xs, fn_output_signature=tf.int32)\n",
         TF + "def lib(xs):\n    return tf.map_fn(lambda x: tf.cast(x[0], xs.dtype), xs)\n",
         TF + "def lib(a, b):\n    return tf.map_fn(lambda t: (t[1], t[0]), (a, b))\n",
+        TF + "def lib(a, b):\n    return tf.map_fn(lambda t: g(t), (a, b))\n",
+        TF + "def lib(a, b):\n    return tf.map_fn(lambda t: t[0] + t[1], (a, b), fn_output_signature=tf.float32)\n",
     ),
     figure=Figure(
         "import tensorflow as tf, upshift.tensorflow as ut\nxs = tf.range(1000.0)\n"
@@ -152,7 +156,10 @@ def look_at_map_fn(file: File, node: ast.Call, name: str) -> None:
 def _changes(file: File, node: ast.Call, body: Body, elems: ast.expr, kind: Kind) -> bool:
     """Say so where the function's dtype or structure cannot be that of its argument."""
     made, dtype = body.expression, ""
-    if isinstance(made, ast.Tuple):
+    if isinstance(elems, ast.Tuple | ast.List) and len(elems.elts) > 1:
+        changed = _is_one_tensor(file, made)
+        reason, dtype = f"one result for {len(elems.elts)} tensors", _common_dtype(file, made, elems.elts)
+    elif isinstance(made, ast.Tuple):
         changed = kind.what == "tensor"
         reason = f"{len(made.elts)} results for one tensor"
     elif isinstance(made, ast.Compare):
@@ -175,6 +182,30 @@ def _changes(file: File, node: ast.Call, body: Body, elems: ast.expr, kind: Kind
     fixes.append(renamed(file, "ut.map_fn", node.func, "ut.map_fn", UT))
     file.report("UPS103", node, f"{reason}: tf.map_fn raises without fn_output_signature", *fixes)
     return True
+
+
+def _is_one_tensor(file: File, node: ast.expr) -> bool:
+    """Arithmetic, a comparison, a part of the argument, or an operation that makes one tensor."""
+    if isinstance(node, ast.Call):
+        return file.kind(node).what == "tensor" and not file.dotted(node.func).endswith("map_fn")
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.value, ast.Name) and type(constant(node.slice)) is int
+    return isinstance(node, ast.BinOp | ast.Compare)
+
+
+def _common_dtype(file: File, made: ast.expr, parts: list[ast.expr]) -> str:
+    """The dtype of arithmetic with elements of tensors of one dtype, where that is known."""
+    kinds = {(file.kind(part).what, file.kind(part).dtype) for part in parts}
+    what, dtype = kinds.pop()
+    simple = (ast.BinOp, ast.Subscript, ast.Name, ast.Constant, ast.operator, ast.expr_context)
+    if kinds or what != "tensor" or dtype not in FULL_NAMES or not all(isinstance(n, simple) for n in ast.walk(made)):
+        return ""
+    if any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div | ast.FloorDiv) for n in ast.walk(made)):
+        return f"{file.alias('tensorflow') or 'tf'}.{dtype}" if dtype.startswith("float") else ""
+    return f"{file.alias('tensorflow') or 'tf'}.{dtype}"
+
+
+FULL_NAMES = frozenset({"float16", "float32", "float64", "int32", "int64"})
 
 
 @on_call("tensorflow.vectorized_map")

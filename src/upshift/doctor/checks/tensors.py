@@ -44,6 +44,7 @@ check(
         + "def draw(image):\n    for i in range(8):\n        image[i, i] = 1.0\n    return image\n"
         + "out = tf.map_fn(draw, tf.zeros((2, 8, 8)))\n",
         TF + "t = tf.ones((2, 2))\nfor i in range(2):\n    t[i, 0] += 1.0\n",
+        TF + "v = tf.Variable([1.0, 2.0])\nv[0] = 3.0\nv[1] += 2.0\n",
     ),
     misses=(
         TF + "t = tf.zeros(3).numpy()\nt[0] = 1.0\n",
@@ -176,13 +177,31 @@ def look_at_numpy(file: File, node: ast.Call, name: str) -> None:
 
 @on_store
 def look_at_store(file: File, target: ast.Subscript, statement: ast.stmt) -> None:
-    if file.kind(target.value).what != "tensor":
+    what = file.kind(target.value).what
+    if what == "variable":
+        file.report(
+            "UPS113", statement, "a tf.Variable's items take values by .assign", *_assign(file, target, statement)
+        )
+    if what != "tensor":
         return
     fixes = (
         _through_numpy(file, target) if file.scope.mapped == "tensorflow.map_fn" else _scatter(file, target, statement)
     )
     text = file.text(target.value)
     file.report("UPS113", statement, f"{text!r} is a tensor: its items cannot be assigned", *fixes)
+
+
+def _assign(file: File, target: ast.Subscript, statement: ast.stmt) -> list[Fix]:
+    """`v[i] = x` as `v[i].assign(x)`, `v[i] += x` as `v[i].assign(v[i] + x)`."""
+    place = file.text(target)
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        text = f"{place}.assign({file.text(statement.value)})"
+    elif isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add | ast.Sub | ast.Mult):
+        sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}[type(statement.op)]
+        text = f"{place}.assign({place} {sign} ({file.text(statement.value)}))"
+    else:
+        return []
+    return [Fix("assign", "safe", (Edit("statement", file.span(statement), text),), repairs=True)]
 
 
 _PLAIN = (

@@ -30,6 +30,9 @@ class _Wrapper(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         site = self.site(node, "call", "function", "vectorized")
         self.generic_visit(node)
+        whole = self.site(node, "expression")
+        if whole is not None:
+            return ast.copy_location(_ask("took", _ask("take", ast.Constant(whole.number)), node), node)
         if site is not None:
             node.func = ast.copy_location(_ask("call", ast.Constant(site.number), node.func), node.func)
         return node

@@ -107,6 +107,23 @@ class Recorder:
             record.kept.append(Kept(element, (_copy(over),), {}, made, seconds))
         return made
 
+    def take(self, number: int) -> tuple[int, dict[str, Any] | None, float]:
+        """An expression is about to be evaluated; what the first one reads is kept."""
+        record, site = self.records[number], self.sites[number]
+        names = None if record.calls else names_of(sys._getframe(1), site.reads)
+        return number, names, time.perf_counter()
+
+    def took(self, taken: tuple[int, dict[str, Any] | None, float], made: Any) -> Any:
+        """An expression has been evaluated."""
+        seconds = time.perf_counter() - taken[2]
+        record = self.records[taken[0]]
+        record.calls += 1
+        record.seconds += seconds
+        if taken[1] is not None:
+            record.kept.append(Kept(None, (), taken[1], made, seconds))
+            record.elements = max((_size(value) for value in taken[1].values()), default=0)
+        return made
+
     def loop(self, number: int) -> _Timed:
         """A loop, as a context; what the first one reads and makes is kept where there is something to try on it."""
         record, site = self.records[number], self.sites[number]
@@ -146,23 +163,24 @@ class _Kept(_Timed):
         self.site, self.frame = site, frame
 
     def __enter__(self) -> None:
-        self.before = self.names(self.site.reads)
+        self.before = names_of(self.frame, self.site.reads)
         super().__enter__()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         super().__exit__(kind, error, at)
         if kind is None and self.before is not None:
-            after = self.names(self.site.writes)
+            after = names_of(self.frame, self.site.writes)
             self.record.kept.append(Kept(None, (), self.before, after, self.record.seconds))
             self.record.elements = max((_size(v) for v in self.before.values()), default=0)
         self.frame = None  # type: ignore[assignment]
 
-    def names(self, wanted: Iterable[str]) -> dict[str, Any] | None:
-        """Names of the script as they are now."""
-        own, around = self.frame.f_locals, self.frame.f_globals
-        found = {name: own[name] if name in own else around[name] for name in wanted if name in own or name in around}
-        copied = _copied((), found)
-        return copied[1] if copied is not None else None
+
+def names_of(frame: FrameType, wanted: Iterable[str]) -> dict[str, Any] | None:
+    """Names of the script as they are now; None where copying them would be too much."""
+    own, around = frame.f_locals, frame.f_globals
+    found = {name: own[name] if name in own else around[name] for name in wanted if name in own or name in around}
+    copied = _copied((), found)
+    return copied[1] if copied is not None else None
 
 
 def _traces(fn: Any) -> int:

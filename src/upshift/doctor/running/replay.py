@@ -36,13 +36,14 @@ class Trial:
 
 
 Alternative = Callable[..., Any]
+_MADE = "__made__"
 
 
 def try_all(file: File, site: Site, record: Record, names: dict[str, Any]) -> tuple[list[Trial], str]:
     """Every alternative at a site, best first; or why there is none."""
     if not record.kept:
         return [], "nothing was recorded" if record.calls == 0 else ""
-    reason = _why_not_loop(file, site) if site.sort == "loop" else _why_not(file, site)
+    reason = _why_not_text(file, site) if site.sort in ("loop", "expression") else _why_not(file, site)
     if reason:
         return [], reason
     found = alternatives(file, site, names)
@@ -72,18 +73,21 @@ def _why_not(file: File, site: Site) -> str:
     return ""
 
 
-def _why_not_loop(file: File, site: Site) -> str:
-    """Why the outlined function of a loop must not be called."""
-    for _, edit in _blocks(site):
+def _why_not_text(file: File, site: Site) -> str:
+    """Why the functions of what would stand in place of a loop or an expression must not be called."""
+    for _, edit in _texts(site):
         for node in ast.walk(ast.parse(edit.text)):
-            if isinstance(node, ast.FunctionDef | ast.Lambda) and (reason := why_not_again(file, node)):
-                return f"not replayed: the loop {reason}"
+            function = file.functions.get(node.id) if isinstance(node, ast.Name) else node
+            if isinstance(function, ast.FunctionDef | ast.Lambda) and (reason := why_not_again(file, function)):
+                return f"not replayed: the {site.sort} {reason}"
     return ""
 
 
-def _blocks(site: Site) -> list[tuple[Fix, Edit]]:
-    """What would stand in place of a loop."""
-    return [(fix, e) for f in site.findings for fix in f.fixes for e in fix.edits if e.action == "block"]
+def _texts(site: Site) -> list[tuple[Fix, Edit]]:
+    """What would stand in place of a loop or an expression."""
+    return [
+        (fix, e) for f in site.findings for fix in f.fixes for e in fix.edits if e.action in ("block", "expression")
+    ]
 
 
 def _called_at(file: File, site: Site, node: ast.Call) -> list[ast.expr]:
@@ -138,7 +142,9 @@ def alternatives(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alt
         if "up.map, tolist" in fixes:
             found["up.map, tolist"] = lambda call: _load("upshift").map(call.fn, call.args[0]).tolist()
     elif site.sort == "loop":
-        found |= {fix.name: _in_place_of(fix, edit, names) for fix, edit in _blocks(site)}
+        found |= {fix.name: _in_place_of(fix, edit, names) for fix, edit in _texts(site) if edit.action == "block"}
+    elif site.sort == "expression":
+        found |= {fix.name: _in_place_of(fix, edit, names) for fix, edit in _texts(site)}
     elif site.sort == "function":
         found |= _rewritten(file, site, names)
     elif site.sort == "vectorized":
@@ -229,16 +235,17 @@ def _over_column(call: Kept) -> Any:
 
 
 def _in_place_of(fix: Fix, edit: Edit, names: dict[str, Any]) -> Alternative:
-    """Statements in place of a loop, run with the names that it had; what they make."""
-    place = f"<loop with {fix.name}>"
-    text = "".join(f"{line}\n" for line in fix.imports) + edit.text
+    """A text in place of a loop or an expression, run with the names that it had; what it makes."""
+    place = f"<{edit.action} with {fix.name}>"
+    made = "" if edit.action == "block" else f"{_MADE} = "
+    text = "".join(f"{line}\n" for line in fix.imports) + made + edit.text
     linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
     code = compile(text, place, "exec")
 
     def run(call: Kept) -> Any:
         own = {**names, **call.keywords}
         exec(code, own)
-        return {name: own[name] for name in call.result}
+        return own[_MADE] if made else {name: own[name] for name in call.result}
 
     return run
 

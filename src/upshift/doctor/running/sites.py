@@ -11,6 +11,8 @@ from ..walk import File
 
 CALLS = frozenset({"UPS101", "UPS102", "UPS103", "UPS104", "UPS106", "UPS122", "UPS131", "UPS133"})
 FUNCTIONS = frozenset({"UPS110", "UPS111", "UPS120"})
+EXPRESSIONS = frozenset({"UPS123", "UPS134"})
+"""Calls that are replayed with the names that they mention."""
 LOOPS = frozenset({"UPS112", "UPS123", "UPS132", "UPS114", "UPS109", "UPS141"})
 
 
@@ -19,13 +21,13 @@ class Site:
     """One place that is measured."""
 
     number: int
-    sort: Literal["call", "function", "vectorized", "comprehension", "loop"]
+    sort: Literal["call", "function", "vectorized", "comprehension", "loop", "expression"]
     span: Span
     findings: list[Finding] = field(default_factory=list)
     name: str = ""
     """The function that is called, for the sorts function and vectorized."""
     reads: frozenset[str] = frozenset()
-    """For a loop that may be replayed: every name that it mentions."""
+    """For a loop or an expression that may be replayed: every name that it mentions."""
     writes: tuple[str, ...] = ()
     """And those that hold its results."""
 
@@ -47,6 +49,12 @@ def _add_call(file: File, node: ast.Call, findings: list[Finding], sites: dict[S
     span = file.span(node)
     here = [f for f in findings if f.code in CALLS and f.place == span]
     called = node.func.id if isinstance(node.func, ast.Name) else ""
+    whole = [f for f in findings if f.code in EXPRESSIONS and f.place == span]
+    if whole and not _is_traced(file, node):
+        texts = [ast.parse(edit.text) for f in whole for fix in f.fixes for edit in fix.edits]
+        reads = frozenset(n.id for t in (node, *texts) for n in ast.walk(t) if isinstance(n, ast.Name))
+        sites[span] = Site(len(sites), "expression", span, whole, reads=reads)
+        return
     if here and not _is_traced(file, node):
         sites[span] = Site(len(sites), "call", span, here)
         return
