@@ -45,7 +45,7 @@ def code_of(f: types.FunctionType, trusted: bool = False) -> Code:
     return found
 
 
-def adopt_source(code: types.CodeType, node: ast.FunctionDef) -> bool:
+def adopt_source(code: types.CodeType, node: ast.FunctionDef | ast.Lambda) -> bool:
     """Take a tree for that of a function without a file, where it compiles to the function's very code."""
     if isinstance(_CODES.get(code), Code):
         return True
@@ -56,6 +56,11 @@ def adopt_source(code: types.CodeType, node: ast.FunctionDef) -> bool:
 
 
 def _lowered(code: types.CodeType, trusted: bool) -> Code:
+    return lower(tree_of(code, trusted), code.co_name, code.co_filename, frozenset(code.co_freevars))
+
+
+def tree_of(code: types.CodeType, trusted: bool = False) -> ast.FunctionDef | ast.Lambda:
+    """A function's own tree, new every time; `Refused` where it is not found."""
     lines = _lines(code.co_filename)
     first = code.co_firstlineno
     if not 0 < first <= len(lines):
@@ -66,7 +71,7 @@ def _lowered(code: types.CodeType, trusted: bool) -> Code:
     node = find(code, lines)
     if node is None or not (trusted or _is_own(node, code)):
         node = _in_file(code, lines)
-    return lower(node, code.co_name, code.co_filename, frozenset(code.co_freevars))
+    return node
 
 
 @functools.lru_cache(maxsize=64)
@@ -222,6 +227,11 @@ def _positions(code: types.CodeType) -> list[tuple[int, int, int, int]]:
 
 def _is_own(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
     """Whether a tree compiles to this very code."""
+    return any(_same(made, code) for made in compiled(node, code))
+
+
+def compiled(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> list[types.CodeType]:
+    """The codes that a tree compiles to, in the surroundings of this one: its file, name and free variables."""
     body: list[ast.stmt] = [node] if isinstance(node, ast.FunctionDef) else [ast.Expr(node)]
     if isinstance(node, ast.FunctionDef) and node.decorator_list:
         body = [ast.copy_location(_undecorated(node), node)]
@@ -238,8 +248,8 @@ def _is_own(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
         tree = ast.fix_missing_locations(ast.Module(body, []))
         module = compile(tree, code.co_filename, "exec", futures, dont_inherit=True)
     except (SyntaxError, ValueError):
-        return False
-    return any(_same(made, code) for made in _codes_in(module, code.co_name))
+        return []
+    return _codes_in(module, code.co_name)
 
 
 def _undecorated(node: ast.FunctionDef) -> ast.FunctionDef:
