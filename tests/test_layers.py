@@ -27,16 +27,17 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("gears",),
     ("verify",),
     ("plan",),
+    ("frames",),
     ("api", "partials", "unboxed", "axes", "broadcast"),
     ("adaptive",),
-    ("report", "adapters", "doctor", "tensorflow"),
+    ("report", "adapters", "doctor", "tensorflow", "pandas", "polars"),
     ("cli",),
     ("__init__",),
     ("__main__",),
 )
 
 # Touched only when a user's data or choice asks for them: `import upshift` must stay cheap.
-FRAMEWORKS = frozenset({"numba", "jax", "tensorflow", "ray", "pandas"})
+FRAMEWORKS = frozenset({"numba", "jax", "tensorflow", "ray", "pandas", "polars", "pyarrow", "torch"})
 
 # Folders whose files stand on a framework, and the one file that loads them, when a job asks for it.
 STAND_ON = {
@@ -58,6 +59,8 @@ ALLOWED_LAZY: dict[tuple[str, str], str] = {
     ("upshift.gears.frameworks", "upshift.gears.jax.whole"): "only for arrays of JAX",
     ("upshift.gears.frameworks", "upshift.tensorflow.elements"): "only for tensors",
     ("upshift.gears.frameworks", "upshift.tensorflow.whole"): "only for tensors",
+    ("upshift.pandas", "pandas"): "the user asks for the plug-in",
+    ("upshift.polars", "polars"): "the user asks for the plug-in",
     ("upshift.tensorflow.machine", "numba"): "only for graphs that it compiles; not every installation has it",
     ("upshift.tensorflow.framework", "tensorflow"): "in a thread of its own, when the package is loaded",
     (

@@ -5,6 +5,7 @@
 array([2., 9.])
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from .api import explain, map, source
@@ -46,6 +47,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("pandas", "polars"):
+        return importlib.import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(Later(f"{__name__}.{_HOMES[name]}"), name)

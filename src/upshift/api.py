@@ -29,13 +29,13 @@ from .trace.positions import Apart
 from .verify import check_columns, differ
 
 if TYPE_CHECKING:
-    from . import emit
+    from . import emit, frames
     from .gears import streams as random_streams
     from .plan import batch as batches
     from .plan import explanation
     from .plan.explanation import Explanation
 else:  # each takes some ten milliseconds to load
-    emit, batches = Later("upshift.emit"), Later("upshift.plan.batch")
+    emit, batches, frames = Later("upshift.emit"), Later("upshift.plan.batch"), Later("upshift.frames")
     random_streams, explanation = Later("upshift.gears.streams"), Later("upshift.plan.explanation")
 
 GEARS = ("loop", "numpy", "llvm", "simd", "jax", "cuda")
@@ -185,6 +185,8 @@ def _map(
 
 def _map_foreign(owner: str, f: Any, xs: Any, on_error: OnError, gear: str | None, exact: bool, shared: Any) -> Any:
     """Arrays of JAX, or on a GPU, stay there and come back the same; in a gear that was named, NumPy's are made."""
+    if owner == "frames":
+        return frames.map_frames(lambda *columns: map(f, *columns, on_error=on_error, gear=gear, exact=exact, **shared), xs)
     off = settings().disable
     plain = on_error == "raise" and not exact and not off
     if owner == "jax" and plain and gear in (None, "jax"):

@@ -8,8 +8,8 @@ from typing import Any
 
 from .columns.forms import LEAF, Form
 from .columns.inputs import Group, Lanes
-from .columns.kinds import BOOL, COMPLEX, FLOAT, INT, INT64_MAX, Column, Kind
-from .columns.unboxed import Unboxed
+from .columns.kinds import Column
+from .columns.unboxed import KINDS, Unboxed, numbers_of
 from .config import settings
 from .gears.binder import MISS
 from .gears.job import Job
@@ -18,19 +18,6 @@ from .plan.call import run, run_in
 from .plan.entries import Begun, look_up, settle
 from .plan.functions import FUNCTIONS
 from .plan.whole import stacked
-
-_KINDS: dict[str, Kind] = {"b": BOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX}
-
-
-def numbers_of(array: Column) -> Column | None:
-    """The array with the dtype of Python's numbers; None where its elements are none, or ints beyond 64 bits."""
-    kind = _KINDS.get(array.dtype.kind)
-    if kind is None or array.dtype.itemsize > kind.dtype.itemsize:
-        return None
-    if array.dtype.char in "QL" and array.size and array.max() > INT64_MAX:
-        return None
-    return array if array.dtype == kind.dtype else array.astype(kind.dtype)
-
 
 def map_unboxed(
     f: Callable[..., Any], arrays: Sequence[Column], gear: str | None, exact: bool, on_error: OnError
@@ -47,7 +34,7 @@ def map_unboxed(
             begun = result.results
         elif result is not MISS:
             return result
-    kinds = tuple([_KINDS[array.dtype.kind] for array in arrays])
+    kinds = tuple([KINDS[array.dtype.kind] for array in arrays])
     form = Form(tuple, tuple(range(len(arrays))), (LEAF,) * len(arrays))
     lanes = Lanes(form, tuple(arrays), kinds, (None,) * len(arrays), (False,) * len(arrays))
     job = Job(f, columns, {}, n, exact, _groups=[Group(None, lanes)])
@@ -58,3 +45,6 @@ def map_unboxed(
     if on_error == "raise" and not exact:
         settle(f, columns, function, n)
     return result
+
+
+__all__ = ["map_unboxed", "numbers_of"]

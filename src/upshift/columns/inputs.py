@@ -17,8 +17,17 @@ from .boxes import numbers_in
 from .forms import LEAF, Form, assemble, field_names, flatten, is_leaf, is_namedtuple, parts
 from .kinds import FLOAT, INT, Column, Kind, array_kind, fits_int64, kind_of_dtype, kind_of_type, kind_of_value
 from .layout import copy_as_it_lies
+from .unboxed import KINDS, Unboxed
 
 Elements = Sequence[Any] | Column
+
+
+class Rows(Sequence[Any]):
+    """A table, seen as a sequence of its rows; whoever knows which fields are read is given their columns."""
+
+    def field(self, how: str, name: Any) -> Elements:
+        """The column that reading a field of every row gives; `NotFields` where rows are not read so."""
+        raise NotImplementedError
 
 
 class Records(Sequence[Any]):
@@ -68,6 +77,8 @@ def elements_of(xs: object) -> Elements:
         raise TypeError(f"cannot map over an empty record: {xs!r}")
     if isinstance(xs, list | tuple | range):
         return all_protected(xs) if len(xs) and isinstance(xs[0], np.ndarray) else xs
+    if isinstance(xs, Unboxed | Rows):
+        return xs
     if hasattr(type(xs), "__iter__"):  # what isinstance(xs, Iterable) asks, without its taking note of the class
         return elements_of(list(listed(xs)))
     raise TypeError(f"cannot map over {xs!r}: it has no elements")
@@ -250,6 +261,10 @@ def _homogeneous(elements: Elements) -> Lanes:
         return _from_parts(elements.cls, elements.keys, elements.columns)
     if isinstance(elements, range):
         return _from_range(elements)
+    if isinstance(elements, Unboxed):
+        return Lanes(LEAF, (elements.array,), (KINDS[elements.array.dtype.kind],), (None,))
+    if isinstance(elements, Rows):
+        raise _NoNumbers("elements are rows of a table, not numbers")
     if type(elements) in (list, tuple):
         column = numbers_in(elements)
         if column is not None:

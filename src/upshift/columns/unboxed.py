@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .kinds import Column
+from .kinds import BOOL, COMPLEX, FLOAT, INT, INT64_MAX, Column, Kind
 
 
 class Unboxed(Sequence[Any]):
@@ -29,3 +29,16 @@ class Unboxed(Sequence[Any]):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Column:
         return np.array(self.array, dtype, copy=copy)
+
+
+KINDS: dict[str, Kind] = {"b": BOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX}
+
+
+def numbers_of(array: Column) -> Column | None:
+    """The array with the dtype of Python's numbers; None where its elements are none, or ints beyond 64 bits."""
+    kind = KINDS.get(array.dtype.kind)
+    if kind is None or array.dtype.itemsize > kind.dtype.itemsize:
+        return None
+    if array.dtype.char in "QL" and array.size and array.max() > INT64_MAX:
+        return None
+    return array if array.dtype == kind.dtype else array.astype(kind.dtype)

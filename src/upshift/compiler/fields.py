@@ -3,7 +3,7 @@
 def price(row):                                def price(row_net, row_rate):
     return row.net * (1 + row["rate"])   ->        return row_net * (1 + row_rate)
 
-with the reads `("attr", "net")` and `("item", "rate")`. So nobody has to make the record, which may take a hundred
+with the reads `(0, "attr", "net")` and `(0, "item", "rate")`. So nobody has to make the record, which may take a hundred
 times as long as the function, and only columns that are read are ever touched. Where the record is used in any other
 way (passed on, changed, iterated over), there is no such function.
 """
@@ -18,10 +18,11 @@ from typing import Any
 from .kinds import Refused
 from .source import adopt_source, compiled, tree_of
 
-Read = tuple[str, Any]
-"""How a field is read: `("attr", name)` or `("item", key)`."""
+Read = tuple[int, str, Any]
+"""Of which argument a field is read, and how: `(0, "attr", name)`, `(0, "item", key)`, or `(0, "item of 3", key)` where
+the record is unpacked into three names."""
 MOST_KNOWN = 4096
-_KNOWN: dict[tuple[types.CodeType, int], Fields | str] = {}
+_KNOWN: dict[tuple[types.CodeType, tuple[int, ...]], Fields | str] = {}
 _SEES_ALL = frozenset(("locals", "eval", "exec", "vars", "dir", "super", "__class__"))
 """Names that may see a variable without naming it."""
 
@@ -43,8 +44,8 @@ class Fields:
         return made
 
 
-def fields_of(f: Any, at: int = 0) -> Fields | str:
-    """The function of the fields of argument `at`, or why there is none."""
+def fields_of(f: Any, at: tuple[int, ...] = (0,)) -> Fields | str:
+    """The function of the fields of these arguments, or why there is none."""
     if type(f) is not types.FunctionType:
         return f"{f!r} is not a plain function"
     found = _KNOWN.get((f.__code__, at))
@@ -55,8 +56,8 @@ def fields_of(f: Any, at: int = 0) -> Fields | str:
     return found
 
 
-def _written(code: types.CodeType, at: int) -> Fields | str:
-    if at >= code.co_argcount:
+def _written(code: types.CodeType, at: tuple[int, ...]) -> Fields | str:
+    if max(at) >= code.co_argcount:
         return "the record is not an argument of its own"
     if _SEES_ALL & {*code.co_names, *code.co_freevars}:
         return "names what sees all variables"
@@ -64,17 +65,21 @@ def _written(code: types.CodeType, at: int) -> Fields | str:
         node = tree_of(code)
     except Refused as refused:
         return refused.reason
-    writer = _Writer(code.co_varnames[at], _names_in(code))
-    writer.rewrite(node, at)
-    if writer.refusal:
-        return writer.refusal
+    reads: list[Read] = []
+    taken = _names_in(code)
+    for place in sorted(at, reverse=True):
+        writer = _Writer(code.co_varnames[place], taken)
+        writer.rewrite(node, place)
+        if writer.refusal:
+            return writer.refusal
+        reads = [(place, how, name) for how, name in writer.reads] + reads
     ast.fix_missing_locations(node)
     for made in compiled(node, code):
         if made.co_firstlineno == code.co_firstlineno or isinstance(node, ast.Lambda):
             made = made.replace(co_qualname=code.co_qualname)
             if set(made.co_freevars) <= set(code.co_freevars):
                 adopt_source(made, node)
-                return Fields(made, tuple(writer.reads))
+                return Fields(made, tuple(reads))
     return "cannot be written with fields"
 
 
@@ -88,7 +93,7 @@ class _Writer(ast.NodeTransformer):
 
     def __init__(self, record: str, taken: set[str]) -> None:
         self.record, self.taken = record, taken
-        self.reads: dict[Read, str] = {}
+        self.reads: dict[tuple[str, Any], str] = {}
         self.refusal = ""
 
     def rewrite(self, node: ast.FunctionDef | ast.Lambda, at: int) -> None:
@@ -106,7 +111,7 @@ class _Writer(ast.NodeTransformer):
         place = at if own is given.posonlyargs else at - len(given.posonlyargs)
         own[place : place + 1] = [ast.copy_location(ast.arg(name), positional[at]) for name in self.reads.values()]
 
-    def _read(self, node: ast.expr, read: Read) -> ast.Name:
+    def _read(self, node: ast.expr, read: tuple[str, Any]) -> ast.Name:
         if read not in self.reads:
             name = f"{self.record}_{read[1]}".replace("-", "_")
             while not name.isidentifier() or name in self.taken:
@@ -132,6 +137,16 @@ class _Writer(ast.NodeTransformer):
                 return self.generic_visit(node)
             if type(key) in (str, int):
                 return self._read(node, ("item", key))
+        return self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        target = node.targets[0]
+        names = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+        if self._is_record(node.value) and len(node.targets) == 1 and all(isinstance(n, ast.Name) for n in names):
+            if names and not any(self._is_record(name) for name in names):
+                reads = [self._read(node.value, (f"item of {len(names)}", i)) for i in range(len(names))]
+                node.value = ast.copy_location(ast.Tuple(list(reads), ast.Load()), node.value)
+                return node
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:

@@ -143,13 +143,13 @@ def why_no_gpu() -> str:
 
 
 def owner_of(xs: Sequence[Any]) -> str | None:
-    """The gear of columns that live in a framework: "jax", or "cuda" for other arrays on a GPU; None for all others."""
+    """Who owns columns of a framework: "jax", "cuda" for other arrays on a GPU, "frames" for tables and their columns."""
     for x in xs:
         cls = type(x)
         if cls not in _OWNERS:
             _OWNERS[cls] = _owner(cls)
         owner = _OWNERS[cls]
-        if owner == "jax" or (owner == "cuda" and getattr(x, "is_cuda", True)):
+        if owner in ("jax", "frames") or (owner == "cuda" and getattr(x, "is_cuda", True)):
             return owner
     return None
 
@@ -162,6 +162,8 @@ def _owner(cls: type) -> str | None:
     module = cls.__module__.partition(".")[0]
     if module in ("jax", "jaxlib"):
         return "jax"
+    if module in ("pandas", "polars", "pyarrow"):
+        return "frames"
     known = module in ("cupy", "torch", "numba", "numba_cuda")
     return "cuda" if known and hasattr(cls, "__cuda_array_interface__") else None
 

@@ -21,6 +21,8 @@ class Job:
     exact: bool = False
     offset: int = 0
     _groups: list[Group] | None = field(default=None)
+    whole: Job | None = None
+    """Where the columns are fields of records: the job of the function that is given the records themselves."""
 
     @property
     def call(self) -> Callable[..., Any]:

@@ -85,7 +85,7 @@ class Call:
             return
         began, was_sure = time.perf_counter(), arm.sure
         try:
-            arm.build(self.job.part(self.done))
+            arm.build(self.function.by_fields(self.job.part(self.done)))
         finally:
             arm.building = False
         self.ledger.built(arm, time.perf_counter() - began, was_sure)
@@ -97,7 +97,7 @@ class Call:
             self._loop(count)
         else:
             part = self.job if whole else self.job.part(self.done, self.done + count)
-            made = arm.run(part)
+            made = arm.run(self.function.by_fields(part))
             if isinstance(made, Refusal):
                 return
             self._keep(part, made)
@@ -141,7 +141,7 @@ def run_in(gear: str, job: Job, function: Function, on_error: OnError) -> Any:
     """The job in a gear that the user named."""
     if gear == "loop":
         return stacked(run_loop(job.call, job.columns, on_error), on_error)
-    made = function.force(gear, job)
+    made = function.force(gear, function.by_fields(job))
     if isinstance(made, Refusal):
         raise GearRefused(made)
     try:

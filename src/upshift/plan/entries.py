@@ -162,7 +162,7 @@ def settle(f: Any, xs: tuple[Any, ...], function: Function, n: int) -> None:
     arm = ledger.best(n)
     settled = arm is ledger.cheapest(n) and arm.runs >= TRIES
     calls = int(min(ledger.budget(n) / max(arm.seconds(n), 1e-7), MOST_CALLS)) if settled else 0
-    run = _runner(arm, xs) if calls > 1 else None
+    run = _runner(arm, xs, function) if calls > 1 else None
     if run is not None:
         _keep(key, Entry(f.__code__, run, calls, arm, ledger))
 
@@ -174,21 +174,21 @@ def _keep(key: Any, entry: Entry) -> None:
     ENTRIES[key] = entry
 
 
-def _runner(arm: Arm, xs: tuple[Any, ...]) -> Callable[..., Any] | None:
+def _runner(arm: Arm, xs: tuple[Any, ...], function: Function) -> Callable[..., Any] | None:
     """`run(f, xs)`: the result, or MISS."""
     if arm.name == "loop":
         return _loop_of(xs)
-    if isinstance(arm, Llvm):
-        return _machine_code(arm)
-    return _by_arm(arm) if isinstance(arm, Simd | Numpy) else None
+    if isinstance(arm, Llvm) and function.reader.fields is None:
+        return _machine_code(arm, function)
+    return _by_arm(arm, function) if isinstance(arm, Llvm | Simd | Numpy) else None
 
 
-def _by_arm(arm: Way) -> Callable[..., Any]:
+def _by_arm(arm: Way, function: Function) -> Callable[..., Any]:
     """All elements by an arm, and those that it leaves by the plain function."""
 
     def run(f: Any, xs: tuple[Any, ...]) -> Any:
         job = Job(f, [elements_of(x) for x in xs], {}, len(xs[0]))
-        made = arm.run(job)
+        made = arm.run(function.by_fields(job))
         if isinstance(made, Refusal):
             return MISS
         return conclude(job.n, [plain_rows(job, made, "raise")], made.pieces)
@@ -210,13 +210,13 @@ def _loop_over_arrays(f: Any, xs: tuple[Any, ...]) -> Any:
     return stack(run_loop(f, [elements_of(x) for x in xs], "raise"))
 
 
-def _machine_code(arm: Llvm) -> Callable[..., Any] | None:
+def _machine_code(arm: Llvm, function: Function) -> Callable[..., Any] | None:
     prepared, direct = arm.last, arm.direct
     if prepared is None:
         return None
     if direct is not None and prepared.whole:
         return _direct(direct, prepared)
-    return _by_arm(arm)
+    return _by_arm(arm, function)
 
 
 def _direct(entry: Callable[..., Any], prepared: Prepared) -> Callable[..., Any]:

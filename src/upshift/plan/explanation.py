@@ -121,11 +121,11 @@ def _begin(arm: Any, job: Job, function: Function) -> None:
     if not arm.open or arm.ready:
         return
     if arm.name == "numpy":
-        made = batches.batch(job, function.traces, Pace(batches.FORCED, PATIENCE))
+        made = batches.batch(function.by_fields(job), function.traces, Pace(batches.FORCED, PATIENCE))
         arm.ready, arm.refusal = not isinstance(made, Refusal), made if isinstance(made, Refusal) else None
     elif isinstance(arm, Llvm) and not arm.sure:
         arm.waited_for = True
-        arm.build(job)
+        arm.build(function.by_fields(job))
         arm.waited_for = False
 
 
@@ -150,14 +150,14 @@ def _measure(arm: Any, job: Job, function: Function) -> Batched | Refusal | None
     if isinstance(arm, Llvm):
         arm.waited_for = True
         while arm.open and not arm.ready and not arm.busy:
-            arm.build(job)
+            arm.build(function.by_fields(job))
         arm.waited_for = False
-    found: Batched | Refusal | None = arm.run(job)
+    found: Batched | Refusal | None = arm.run(function.by_fields(job))
     for _ in range(2):
         if isinstance(found, Refusal):
             return found
         began = time.perf_counter()
-        found = arm.run(job)
+        found = arm.run(function.by_fields(job))
         if not isinstance(found, Refusal):
             _join(job, found)
         arm.ready = True

@@ -22,6 +22,7 @@ from .arms import FEW, Cuda, Optimised, Simd, Way, arms_of
 from .batched import Batched
 from .ledger import Ledger
 from .machine import Machines, run_machine
+from .records import Reader
 from .traces import Traces
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ class Function:
         self.traces = Traces()
         self.ledger = Ledger(arms_of(f, columns, self.traces, lambda: self.ledger, exact))
         self.forced: dict[str, Machines] = {}
+        self.reader = Reader()
+
+    def by_fields(self, job: Job) -> Job:
+        """A job over records as one over the fields that the function reads; any other, as it is."""
+        return self.reader.by_fields(job)
 
     def arm(self, name: str) -> Way | None:
         found = [arm for arm in self.ledger.arms if arm.name == name]

@@ -1,0 +1,25 @@
+"""What `map` gives, put into the caller's words: a column for numbers, texts and objects, a table for a dict of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Dress = Callable[[Any], Any]
+
+
+def dressed(result: Any, n: int, column: Dress, table: Dress) -> Any:
+    """`column` makes a column of n values, `table` a table of a dict of them; what is neither stays as it is."""
+    if isinstance(result, np.ndarray):
+        return column(result) if result.ndim == 1 and len(result) == n else result
+    if isinstance(result, list):
+        return column(result) if len(result) == n else result
+    if type(result) is dict:
+        made = {key: dressed(value, n, column, table) for key, value in result.items()}
+        columns = all(isinstance(key, str) for key in made) and all(made[k] is not result[k] for k in made)
+        return table(made) if columns else made
+    if type(result) is tuple:
+        return tuple([dressed(value, n, column, table) for value in result])
+    return result

@@ -1,0 +1,65 @@
+"""A job over records in; the same job over the fields that its function reads out.
+
+One reader belongs to one function on one kind of elements: which fields are read is found once, and only their columns
+are made, in every call. Rows of a table, whose columns are there already, are never made.
+"""
+
+from __future__ import annotations
+
+import types
+
+from ..columns.fields import NotFields, are_records, field_of
+from ..columns.inputs import Elements, Rows
+from ..compiler.fields import Fields, fields_of
+from ..gears.job import Job
+from ..gears.llvm import columns as llvm_columns
+from ..gears.llvm.columns import NotColumns
+
+FEW = 16
+
+
+class Reader:
+    """What is known of the fields that a function reads."""
+
+    def __init__(self) -> None:
+        self.looked = False
+        self.fields: Fields | None = None
+        self.at: tuple[int, ...] = ()
+
+    def by_fields(self, job: Job) -> Job:
+        """The job over fields, or as it is where it has no records, or more of them is used than some fields."""
+        if not self.looked:
+            self._look(job)
+        if self.fields is None or type(job.f) is not types.FunctionType or job.whole is not None:
+            return job
+        columns: list[Elements] = []
+        try:
+            for i, column in enumerate(job.columns):
+                if i not in self.at:
+                    columns.append(column)
+                    continue
+                columns += [field_of(column, how, name) for at, how, name in self.fields.reads if at == i]
+        except NotFields:
+            return job
+        f = self.fields.of(job.f)
+        return Job(f, columns, job.shared, job.n, job.exact, job.offset, whole=job)
+
+    def _look(self, job: Job) -> None:
+        self.looked = True
+        self.at = tuple([i for i, column in enumerate(job.columns) if _pays(column)])
+        if self.at and type(job.f) is types.FunctionType:
+            found = fields_of(job.f, self.at)
+            self.fields = found if isinstance(found, Fields) and len(found.reads) else None
+
+
+def _pays(column: Elements) -> bool:
+    """Whether these are records, and others than machine code reads itself."""
+    if not are_records(column):
+        return False
+    if isinstance(column, Rows):
+        return True
+    try:
+        llvm_columns.read(column[:FEW])
+    except NotColumns:
+        return True
+    return False
