@@ -59,6 +59,7 @@ ALLOWED_LAZY: dict[tuple[str, str], str] = {
     ("upshift.gears.frameworks", "upshift.gears.jax.whole"): "only for arrays of JAX",
     ("upshift.gears.frameworks", "upshift.tensorflow.elements"): "only for tensors",
     ("upshift.gears.frameworks", "upshift.tensorflow.whole"): "only for tensors",
+    ("upshift", "*"): "plug-ins, which load their framework, when they are named",
     ("upshift.pandas", "pandas"): "the user asks for the plug-in",
     ("upshift.polars", "polars"): "the user asks for the plug-in",
     ("upshift.tensorflow.machine", "numba"): "only for graphs that it compiles; not every installation has it",

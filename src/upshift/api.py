@@ -186,7 +186,8 @@ def _map(
 def _map_foreign(owner: str, f: Any, xs: Any, on_error: OnError, gear: str | None, exact: bool, shared: Any) -> Any:
     """Arrays of JAX, or on a GPU, stay there and come back the same; in a gear that was named, NumPy's are made."""
     if owner == "frames":
-        return frames.map_frames(lambda *columns: map(f, *columns, on_error=on_error, gear=gear, exact=exact, **shared), xs)
+        columns, dress = frames.taken(xs)
+        return dress(map(f, *columns, on_error=on_error, gear=gear, exact=exact, **shared))
     off = settings().disable
     plain = on_error == "raise" and not exact and not off
     if owner == "jax" and plain and gear in (None, "jax"):
@@ -249,6 +250,8 @@ def source(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) 
 
 
 def _remembered(f: Any, xs: tuple[Any, ...], shared: dict[str, Any], exact: bool) -> tuple[Job, Function]:
+    if owner_of(xs) == "frames":
+        xs = tuple(frames.taken(xs)[0])
     job = make_job(plain_of(f), xs, shared, exact)
     return job, FUNCTIONS.of(job.f, job.columns, shared, exact)
 

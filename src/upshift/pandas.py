@@ -16,13 +16,13 @@ class Engine:
 
     @staticmethod
     def map(data: Any, func: Any, args: Any, kwargs: Any, decorator: Any, skip_na: bool) -> Any:
-        """`Series.map`."""
-        if not len(data) or not callable(func):
-            return data.map(func, na_action="ignore" if skip_na else None)
+        """`Series.map`; columns of pandas' own dtypes, which decide what becomes of results, are its own business."""
         f, shared = _bound(func, args, kwargs)
+        if not len(data) or not isinstance(data.dtype, np.dtype):
+            return data.map(functools.partial(f, **shared), na_action="ignore" if skip_na else None)
         missing = data.isna().to_numpy() if skip_na else np.zeros(0, bool)
         if not missing.any():
-            return _series(data, _listed(mapped(f, data.array if data.dtype == object else data, **shared)))
+            return _series(data, _listed(mapped(f, data, **shared)))
         found = data.astype(object).to_numpy(copy=True)
         found[~missing] = list(_listed(mapped(f, data[~missing], **shared)))
         return _series(data, found).infer_objects()
@@ -51,7 +51,7 @@ def _bound(func: Any, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
             return func, {**dict(zip([name.name for name in names], args)), **kwargs}
     except (TypeError, ValueError):
         pass
-    return functools.partial(lambda x, **words: func(x, *args, **words)), kwargs
+    return (lambda x, **words: func(x, *args, **words)), kwargs
 
 
 def _listed(result: Any) -> Any:
@@ -59,7 +59,7 @@ def _listed(result: Any) -> Any:
     if hasattr(result, "to_numpy") and hasattr(result, "columns"):
         return result.to_dict("records")
     if hasattr(result, "to_numpy"):
-        return result.array
+        return result.tolist() if result.dtype == object else result.array
     if isinstance(result, np.ndarray):
         return result if result.ndim == 1 else list(result)
     if type(result) is dict:

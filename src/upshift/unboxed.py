@@ -19,6 +19,7 @@ from .plan.entries import Begun, look_up, settle
 from .plan.functions import FUNCTIONS
 from .plan.whole import stacked
 
+
 def map_unboxed(
     f: Callable[..., Any], arrays: Sequence[Column], gear: str | None, exact: bool, on_error: OnError
 ) -> Any:

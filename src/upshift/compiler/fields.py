@@ -3,8 +3,8 @@
 def price(row):                                def price(row_net, row_rate):
     return row.net * (1 + row["rate"])   ->        return row_net * (1 + row_rate)
 
-with the reads `(0, "attr", "net")` and `(0, "item", "rate")`. So nobody has to make the record, which may take a hundred
-times as long as the function, and only columns that are read are ever touched. Where the record is used in any other
+with the reads `(0, "attr", "net")` and `(0, "item", "rate")`. So nobody has to make the record, which may take
+a hundred times as long as the function, and only columns that are read are ever touched. Where the record is used in any other
 way (passed on, changed, iterated over), there is no such function.
 """
 
@@ -142,11 +142,11 @@ class _Writer(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         target = node.targets[0]
         names = target.elts if isinstance(target, ast.Tuple | ast.List) else []
-        if self._is_record(node.value) and len(node.targets) == 1 and all(isinstance(n, ast.Name) for n in names):
-            if names and not any(self._is_record(name) for name in names):
-                reads = [self._read(node.value, (f"item of {len(names)}", i)) for i in range(len(names))]
-                node.value = ast.copy_location(ast.Tuple(list(reads), ast.Load()), node.value)
-                return node
+        plain = names and all(isinstance(name, ast.Name) and not self._is_record(name) for name in names)
+        if plain and self._is_record(node.value) and len(node.targets) == 1:
+            reads = [self._read(node.value, (f"item of {len(names)}", i)) for i in range(len(names))]
+            node.value = ast.copy_location(ast.Tuple(list(reads), ast.Load()), node.value)
+            return node
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:

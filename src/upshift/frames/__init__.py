@@ -16,16 +16,15 @@ _KINDS: dict[str, Callable[[Any], tuple[Any, Dress] | None]] = {
 }  # fmt: skip
 
 
-def map_frames(run: Callable[..., Any], xs: tuple[Any, ...]) -> Any:
-    """`run` over the elements of tables and columns; its result is dressed as the first of them is."""
-    columns, dress = [], None
+def taken(xs: tuple[Any, ...]) -> tuple[list[Any], Dress]:
+    """The elements of all columns, and how a result is dressed: as the first table or column of a table is."""
+    columns, dresses = [], []
     for x in xs:
         kind = _KINDS.get(type(x).__module__.partition(".")[0])
         found = kind(x) if kind is not None else None
-        if found is None:
-            columns.append(list(x) if kind is not None else x)
-            continue
-        columns.append(found[0])
-        dress = dress or found[1]
-    result = run(*columns)
-    return result if dress is None else dress(result)
+        if found is not None:
+            columns.append(found[0])
+            dresses.append(found[1])
+        else:
+            columns.append(x if kind is None else list(x))
+    return columns, dresses[0] if dresses else lambda result: result

@@ -1,4 +1,4 @@
-"""What `map` gives, put into the caller's words: a column for numbers, texts and objects, a table for a dict of them."""
+"""What `map` gives, in the caller's words: a column for numbers, texts and objects, a table for a dict of them."""
 
 from __future__ import annotations
 

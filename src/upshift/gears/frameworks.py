@@ -143,7 +143,7 @@ def why_no_gpu() -> str:
 
 
 def owner_of(xs: Sequence[Any]) -> str | None:
-    """Who owns columns of a framework: "jax", "cuda" for other arrays on a GPU, "frames" for tables and their columns."""
+    """Who owns columns: "jax", "cuda" for other arrays on a GPU, "frames" for tables and their columns."""
     for x in xs:
         cls = type(x)
         if cls not in _OWNERS:
