@@ -3,9 +3,9 @@
 def price(row):                                def price(row_net, row_rate):
     return row.net * (1 + row["rate"])   ->        return row_net * (1 + row_rate)
 
-with the reads `(0, "attr", "net")` and `(0, "item", "rate")`. So nobody has to make the record, which may take
-a hundred times as long as the function, and only columns that are read are ever touched. Where the record is used in any other
-way (passed on, changed, iterated over), there is no such function.
+with the reads `(0, "attr", "net")` and `(0, "item", "rate")`. So nobody has to make the record, which may take a
+hundred times as long as the function, and only columns that are read are ever touched. Where the record is used in any
+other way (passed on, changed, iterated over), there is no such function.
 """
 
 from __future__ import annotations
