@@ -147,8 +147,8 @@ def _short(reason):
 
 
 def test_explain_counts_what_is_left(shop):
-    told = [_short(note) for note in up.explain(shop.growth, list(range(1, 41))).notes]
-    assert any(f"  {note}\n" in PAGE for note in told if "beyond 64 bits (" in note), told
+    told = [_short(line) for line in str(up.explain(shop.growth, list(range(1, 41)))).splitlines()]
+    assert any(f"{line}\n" in PAGE for line in told if "beyond 64 bits (" in line), told
 
 
 # ---- refusals and limits

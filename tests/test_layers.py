@@ -19,6 +19,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("config",),
     ("folder", "loading", "libraries"),
+    ("views",),
+    ("profiling",),
     ("columns",),
     ("rules",),
     ("trace",),

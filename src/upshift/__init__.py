@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .adaptive import FunctionExplanation, function
     from .axes import vmap
     from .broadcast import vectorize
-    from .plan.explanation import Explanation
+    from .plan.explained import Explanation
 
 __version__ = "0.1.0"
 __all__ = [
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Explanation": "plan.explanation",
+    "Explanation": "plan.explained",
     "FunctionExplanation": "adaptive.explained",
     "function": "adaptive.decorate",
     "vectorize": "broadcast",

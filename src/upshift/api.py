@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .gears import streams as random_streams
     from .plan import batch as batches
     from .plan import explanation
-    from .plan.explanation import Explanation
+    from .plan.explained import Explanation
 else:  # each takes some ten milliseconds to load
     emit, batches, frames = Later("upshift.emit"), Later("upshift.plan.batch"), Later("upshift.frames")
     random_streams, explanation = Later("upshift.gears.streams"), Later("upshift.plan.explanation")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from ..errors import Refusal
+from ..plan.explained import refusal_data
+from ..views.report import Report
+from ..views.units import time_text
 from .life import Life
 from .lots import AT_STAKE, SMALLEST, Lot
 
@@ -21,8 +25,8 @@ class KindOfCall:
     refusal: Refusal | None
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionExplanation:
+@dataclass(frozen=True, slots=True, repr=False)
+class FunctionExplanation(Report):
     """What Upshift knows of a decorated function."""
 
     function: str
@@ -32,21 +36,16 @@ class FunctionExplanation:
     refusal: Refusal | None = None
     kinds: list[KindOfCall] = field(default_factory=list)
 
-    def __str__(self) -> str:
-        lines = [f"{self.function}: about {self.calls:,} calls looked after, runs as {self.gear!r}"]
-        if self.why:
-            lines.append(f"  {self.why}")
-        for kind in self.kinds:
-            lines.append(f"  ({kind.arguments}) runs as {kind.gear!r}")
-            for gear, seconds in kind.seconds.items():
-                each = seconds / max(kind.calls[gear], 1)
-                lines.append(
-                    f"    {gear:<10} {kind.calls[gear]:>12,} calls {_time(seconds):>9} {_time(each):>9} per call"
-                )
-            lines.append(f"    {kind.why}")
-        return "\n".join(lines)
-
-    __repr__ = __str__
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": "function",
+            "function": self.function,
+            "gear": self.gear,
+            "calls": self.calls,
+            "why": self.why,
+            "refusals": [{"gear": "llvm", **refusal_data(self.refusal)}] if self.refusal else [],
+            "kinds": [asdict(kind) for kind in self.kinds],
+        }
 
 
 def explanation_of(life: Life) -> FunctionExplanation:
@@ -81,18 +80,13 @@ def _why(life: Life, lot: Lot) -> str:
         where = f" ({refusal.where})" if refusal.where else ""
         return f"not shifted: {refusal.reason}{where}" + (f"; {refusal.remedy}" if refusal.remedy else "")
     if lot in life.fast:
-        return f"shifted: compiled in {_time(lot.compiled_in)}, compared with the plain function {lot.checked} times"
+        return (
+            f"shifted: compiled in {time_text(lot.compiled_in)}, compared with the plain function {lot.checked} times"
+        )
     if lot.rest:
         return "machine code rests: too many calls were left to the plain function"
     if lot.call is not None:
-        return f"compiled in {_time(lot.compiled_in)}, being compared with the plain function"
+        return f"compiled in {time_text(lot.compiled_in)}, being compared with the plain function"
     if lot.plain > AT_STAKE and lot.per_call <= SMALLEST:
-        return f"not shifted: a call takes {_time(lot.per_call)}, which is about what calling machine code takes"
-    return f"not shifted yet: it takes about {_time(lot.price())} of plain calls until compiling pays"
-
-
-def _time(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
+        return f"not shifted: a call takes {time_text(lot.per_call)}, which is about what calling machine code takes"
+    return f"not shifted yet: it takes about {time_text(lot.price())} of plain calls until compiling pays"

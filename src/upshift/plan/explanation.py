@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +19,14 @@ from ..gears.job import Job
 from ..gears.loop import run_loop
 from ..gears.pace import Pace
 from ..loading import Later
-from .arms import Llvm, Optimised
+from ..profiling import places
+from ..profiling.probes import Seen, watched
+from ..profiling.spans import by_phase
+from .arms import Llvm, Optimised, Way
 from .batched import Batched
+from .branches import counted, short, source_data, tree_data
+from .explained import Cost, Explanation
 from .functions import Function
-from .ledger import Ledger
 from .whole import conclude, plain_rows, stacked
 
 if TYPE_CHECKING:
@@ -31,44 +37,6 @@ if TYPE_CHECKING:
 else:
     draws, streams, batches = (Later(f"upshift.{name}") for name in ("gears.draws", "gears.streams", "plan.batch"))
     trees_ = Later("upshift.trace.tree")
-
-
-@dataclass(slots=True)
-class Explanation:
-    """What Upshift knows of a function on these elements."""
-
-    function: str
-    n: int
-    elements: str
-    gear: str
-    paths: int = 0
-    steps: int = 0
-    longest: int = 0
-    left: int = 0
-    seconds: dict[str, float] = field(default_factory=dict)
-    refusals: dict[str, Refusal] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-    def __str__(self) -> str:
-        lines = [f"{self.function} over {self.n:,} elements ({self.elements})", f"  runs in the gear {self.gear!r}"]
-        for gear, seconds in self.seconds.items():
-            lines.append(f"  {gear:<6} {_time(seconds):>9}   {_time(seconds / max(self.n, 1)):>8} per element")
-        for gear, refusal in self.refusals.items():
-            lines.append(f"  {gear:<6} refuses: {refusal.reason}" + (f"   {refusal.where}" if refusal.where else ""))
-            if refusal.remedy:
-                lines.append(f"  {'':<6} try this: {refusal.remedy}")
-        if self.paths:
-            lines.append(f"  {self.paths} paths, {self.steps} steps, the longest path has {self.longest}")
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
-
-    __repr__ = __str__
-
-
-def _time(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
 
 
 SWITCHED_OFF = "Upshift is switched off (UPSHIFT_DISABLE=1, or up.config(disable=True)): the loop runs everything"
@@ -94,26 +62,183 @@ def _explain(job: Job, function: Function) -> Explanation:
     if settings().disable:
         made.notes.append(SWITCHED_OFF)
         return made
-    ledger = function.ledger
-    for arm in ledger.arms[1:]:
-        _begin(arm, job, function)
-    if any(arm.open for arm in ledger.arms[1:]):  # it does nothing but compute: it may be run to be timed
-        _measure_loop(job, ledger)
-    for arm in ledger.arms[1:]:
-        if isinstance(arm, Optimised) and not arm.base.open:
-            continue
-        found = _measure(arm, job, function)
-        if isinstance(found, Refusal):
-            made.refusals[arm.name] = found
-        elif found is not None and arm.name == "numpy":
-            _describe(function, found, made)
-        elif isinstance(arm, Optimised) and arm.last is not None and arm.status is not None:
-            _describe_left(arm, made)
-    made.gear = ledger.cheapest(job.n).name
-    for arm in ledger.arms:
-        if arm.ready and arm.open and arm.line.seen:
-            made.seconds[arm.name] = min(arm.seconds(job.n), made.seconds.get(arm.name, math.inf))
+    begin = batches.batch  # loaded before it is watched
+    assert callable(begin)
+    with watched(places.INSIDE, (log := Log()).add):
+        _Measured(job, function, made, log).explain()
     return made
+
+
+class Log:
+    """What was seen at Upshift's own places since it was last asked."""
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+
+    def add(self, seen: Seen) -> None:
+        self.seen.append(seen)
+
+    @contextmanager
+    def phases(self, into: dict[str, float]) -> Iterator[None]:
+        """Add the seconds of every phase within the block."""
+        self.seen.clear()
+        yield
+        for phase, seconds in by_phase(self.seen).items():
+            into[phase] = into.get(phase, 0.0) + seconds
+
+
+class _Measured:
+    """An explanation on its way: every gear that can be is made ready, run on all elements, and on fewer."""
+
+    def __init__(self, job: Job, function: Function, made: Explanation, log: Log) -> None:
+        self.job, self.function, self.made, self.log = job, function, made, log
+        self.ledger = function.ledger
+        self.once: dict[str, dict[str, float]] = {}
+        """By gear: seconds of every phase that were paid to make it ready."""
+        self.calls: dict[str, dict[str, float]] = {}
+        self.points: dict[str, dict[int, float]] = {}
+        self.lanes: Counter[int] = Counter()
+
+    def explain(self) -> None:
+        made, ledger, n = self.made, self.ledger, self.job.n
+        for arm in ledger.arms[1:]:
+            with self.log.phases(self.once.setdefault(arm.name, {})):
+                _begin(arm, self.job, self.function)
+        if any(arm.open for arm in ledger.arms[1:]):  # it does nothing but compute: it may be run to be timed
+            self._measure_loop()
+        for arm in ledger.arms[1:]:
+            if isinstance(arm, Optimised) and not arm.base.open:
+                continue
+            found = self._measure(arm)
+            if isinstance(found, Refusal):
+                made.refusals[arm.name] = found
+            elif found is not None and arm.name == "numpy":
+                _describe(self.function, found, made, self.lanes)
+            elif isinstance(arm, Optimised) and arm.last is not None and arm.status is not None:
+                _describe_left(arm, made)
+        made.gear = ledger.cheapest(n).name
+        for arm in ledger.arms:
+            if arm.ready and arm.open and arm.line.seen:
+                made.seconds[arm.name] = min(arm.seconds(n), made.seconds.get(arm.name, math.inf))
+        self._tell_costs()
+        made.spent = {phase: self.once.get(made.gear, {}).get(phase, 0.0) for phase in ONCE}
+        made.spent |= {phase: s for phase, s in self.calls.get(made.gear, {}).items() if phase not in ONCE}
+        made.spent = {phase: made.spent[phase] for phase in places.PHASES if made.spent.get(phase)}
+        made.source = source_data(self.job.f, self.function.traces.traced(), tuple(self.job.shared), self.job.exact)
+
+    def _tell_costs(self) -> None:
+        """What every gear costs at several sizes; what one is expected to that is neither ready nor refused."""
+        for arm in self.ledger.arms:
+            if arm.name in self.made.seconds:
+                points = sorted(self.points.get(arm.name, {}).items())
+                once = sum(self.once.get(arm.name, {}).values())
+                cost = Cost(self.made.seconds[arm.name], points, once or arm.price, made=once > 0)
+                self.made.costs[arm.name] = cost
+            elif arm.open and not arm.ready and arm.name not in self.made.costs and self.made.seconds:
+                self.made.costs[arm.name] = Cost(arm.seconds(self.job.n), [], arm.price, measured=False)
+
+    def _measure_loop(self) -> None:
+        """The loop on a few elements, often: the first run of anything is slow."""
+        few = self.job.part(0, min(self.job.n, 200))
+        for policy in ("raise", "raise", "raise", "return"):
+            self.calls["loop"] = {}
+            with self.log.phases(self.calls["loop"]):
+                began = time.perf_counter()
+                try:
+                    stacked(run_loop(few.call, few.columns, policy), policy)
+                except Exception:
+                    continue  # the other runs keep errors in place
+                took = time.perf_counter() - began
+            self.ledger.ran(self.ledger.arms[0], few.n, took)
+        for n in _sizes(few.n)[:-1]:
+            part = few.part(0, n)
+            for _ in range(3):
+                began = time.perf_counter()
+                stacked(run_loop(part.call, part.columns, "return"), "return")
+                self._point("loop", n, time.perf_counter() - began)
+        self._point("loop", self.job.n, self.ledger.arms[0].seconds(self.job.n))
+
+    def _point(self, gear: str, n: int, seconds: float) -> None:
+        points = self.points.setdefault(gear, {})
+        points[n] = min(seconds, points.get(n, math.inf))
+
+    def _measure(self, arm: Any) -> Batched | Refusal | None:
+        """A gear on all of these elements, where it is ready or can be made so in reasonable time; then on fewer."""
+        job = self.job
+        if arm.refusal is not None:
+            return arm.refusal  # type: ignore[no-any-return]
+        if not arm.ready and arm.price > PATIENCE and self.ledger.arms[0].seconds(job.n) < WORTH_COMPILING:
+            return None
+        once = self.once.setdefault(arm.name, {})
+        first: dict[str, float] = {}
+        with self.log.phases(first):
+            if isinstance(arm, Llvm):
+                arm.waited_for = True
+                while arm.open and not arm.ready and not arm.busy:
+                    arm.build(self.function.by_fields(job))
+                arm.waited_for = False
+            with counted() as lanes:
+                found: Batched | Refusal | None = arm.run(self.function.by_fields(job))
+        for phase in ONCE:
+            if phase in first:
+                once[phase] = once.get(phase, 0.0) + first[phase]
+        if isinstance(found, Refusal):
+            return found
+        if arm.name == "numpy":
+            self.lanes = lanes
+        found, took = self._run(arm, job)
+        if isinstance(found, Refusal):
+            return found
+        arm.ready = True
+        for _ in range(2):  # the first run that it is told of says little to a ledger
+            self.ledger.ran(arm, job.n, took)
+        self._point(arm.name, job.n, self.made.seconds.get(arm.name, took))
+        self._measure_fewer(arm)
+        return found
+
+    def _run(self, arm: Way, job: Job) -> tuple[Batched | Refusal, float]:
+        """All that a call in this gear does, and its seconds."""
+        self.calls[arm.name] = {}
+        with self.log.phases(self.calls[arm.name]):
+            began = time.perf_counter()
+            found = arm.run(self.function.by_fields(job))
+            if not isinstance(found, Refusal):
+                _join(job, found)
+            took = time.perf_counter() - began
+        return found, took
+
+    def _measure_fewer(self, arm: Way) -> None:
+        """The same for fewer elements, which take next to no time, for the part of a call that hangs on no element."""
+        for n in _sizes(self.job.n)[:-1]:
+            part = self.job.part(0, n)
+            for _ in range(2):
+                began = time.perf_counter()
+                if arm.name == "numpy":  # which a ledger would not run on so few
+                    made = batches.batch(part, self.function.traces, Pace(batches.FORCED, PATIENCE))
+                else:
+                    made = arm.run(self.function.by_fields(part))
+                if isinstance(made, Refusal):
+                    arm.refusal = None
+                    return
+                _join(part, made)
+                self._point(arm.name, n, time.perf_counter() - began)
+
+
+def _sizes(n: int) -> list[int]:
+    """Numbers of elements up to these, each eight times the one before.
+
+    >>> _sizes(1000)
+    [2, 16, 125, 1000]
+    """
+    sizes = [n]
+    while sizes[-1] >= 16 and len(sizes) < MOST_SIZES:
+        sizes.append(round(sizes[-1] / 8))
+    return sizes[::-1]
+
+
+MOST_SIZES = 6
+ONCE = (places.CHECK, places.TRACE, places.COMPILE, places.VERIFY)
+"""What is paid when a gear is made ready, and not again."""
 
 
 def _begin(arm: Any, job: Job, function: Function) -> None:
@@ -127,42 +252,6 @@ def _begin(arm: Any, job: Job, function: Function) -> None:
         arm.waited_for = True
         arm.build(function.by_fields(job))
         arm.waited_for = False
-
-
-def _measure_loop(job: Job, ledger: Ledger) -> None:
-    """The loop on a few elements, often: the first run of anything is slow."""
-    few = job.part(0, min(job.n, 200))
-    for policy in ("raise", "raise", "raise", "return"):
-        began = time.perf_counter()
-        try:
-            stacked(run_loop(few.call, few.columns, policy), policy)
-        except Exception:
-            continue  # the other runs keep errors in place
-        ledger.ran(ledger.arms[0], few.n, time.perf_counter() - began)
-
-
-def _measure(arm: Any, job: Job, function: Function) -> Batched | Refusal | None:
-    """A gear on all of these elements, where it is ready or can be made so in reasonable time."""
-    if arm.refusal is not None:
-        return arm.refusal  # type: ignore[no-any-return]
-    if not arm.ready and arm.price > PATIENCE and function.ledger.arms[0].seconds(job.n) < WORTH_COMPILING:
-        return None
-    if isinstance(arm, Llvm):
-        arm.waited_for = True
-        while arm.open and not arm.ready and not arm.busy:
-            arm.build(function.by_fields(job))
-        arm.waited_for = False
-    found: Batched | Refusal | None = arm.run(function.by_fields(job))
-    for _ in range(2):
-        if isinstance(found, Refusal):
-            return found
-        began = time.perf_counter()
-        found = arm.run(function.by_fields(job))
-        if not isinstance(found, Refusal):
-            _join(job, found)
-        arm.ready = True
-        function.ledger.ran(arm, job.n, time.perf_counter() - began)
-    return found
 
 
 def _join(job: Job, made: Batched) -> None:
@@ -183,28 +272,28 @@ def _describe_left(arm: Llvm, made: Explanation) -> None:
     """Why machine code has left lanes to the plain function, with the lines."""
     assert arm.last is not None
     made.left = int((arm.status != 0).sum())
+    made.left_because.clear()  # what a batch leaves is another matter: machine code is the one that is used
     for reason, count in arm.last.reasons(arm.status)[:5]:
-        made.notes.append(
-            f"{count:,} elements ({count / len(arm.status):.2%}) are left to the plain function: {reason}"
-        )
+        made.left_because.append((count, short(reason)))
 
 
-def _describe(function: Function, batched: Batched, made: Explanation) -> None:
+def _describe(function: Function, batched: Batched, made: Explanation, lanes: Counter[int]) -> None:
     trees = [variants[0] for variants in function.traces.trees.values() if variants]
     made.paths = sum(tree.paths for tree in trees)
     made.steps = sum(len(node.steps) for tree in trees for node in tree.nodes())
     made.longest = max((_longest(tree) for tree in trees), default=0)
     made.left = len(np.concatenate(batched.left)) if batched.left else 0
     if made.left:
-        made.notes.append(f"{made.left:,} elements are left to the plain function{_why_left(trees)}")
-    for tree in trees:
-        for where in sorted({f"{end.mode} at {_short(end.where)}" for end in _ends(tree, trees_.Guard) if end.where}):
-            made.notes.append(f"splits by {where}")
+        made.left_because.append((made.left, _why_left(trees)))
+    if trees:
+        made.tree = tree_data(max(trees, key=lambda tree: lanes[id(tree.root)]), lanes)
+    if len(trees) > 1:
+        made.notes.append(f"elements are of {len(trees)} kinds, each with its paths; those of the most are shown")
 
 
 def _why_left(trees: list[Tree]) -> str:
-    errors = sorted({f"{end.error} at {_short(end.where)}" for tree in trees for end in _ends(tree, trees_.Raises)})
-    return f": {'; '.join(errors[:3])}" if errors else " (beyond 64 bits, or on a path not worth a trace)"
+    errors = sorted({f"{end.error} at {short(end.where)}" for tree in trees for end in _ends(tree, trees_.Raises)})
+    return "; ".join(errors[:3]) if errors else "beyond 64 bits, or on a path not worth a trace"
 
 
 def _ends(tree: Tree, cls: type) -> list[Any]:
@@ -220,10 +309,6 @@ def _longest(tree: Tree) -> int:
         most = max(most, above + len(node.steps))
         pending += [(child, above + len(node.steps)) for child in node.children()]
     return most
-
-
-def _short(where: str) -> str:
-    return where.rsplit("/", 1)[-1]
 
 
 def _elements(job: Job) -> str:

@@ -18,11 +18,12 @@ import tensorflow as tf
 from ..columns.inputs import common_length, elements_of, protected
 from ..config import settings
 from ..gears.binder import MISS
+from ..plan.explained import Explanation
 from .bridge import as_array, as_tensor
 from .call import Call
 from .captured import portray
 from .eager import run_loop
-from .explain import Told, explain_call
+from .explain import explain_call
 from .mapping import run as run_call
 from .operations import DTYPES
 from .whole import Number
@@ -97,7 +98,7 @@ def run(f: Any, xs: Sequence[Any], shared: dict[str, Any], exact: bool) -> Any:
     return run_loop(call) if exact or settings().disable else run_call(call)
 
 
-def explain(f: Any, xs: Sequence[Any], shared: dict[str, Any]) -> Told | None:
+def explain(f: Any, xs: Sequence[Any], shared: dict[str, Any]) -> Explanation | None:
     """What is known of such a call; None where it is none."""
     call = call_for(f, xs, shared)
     return None if call is None else explain_call(call, getattr(f, "__qualname__", None) or type(f).__name__)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
@@ -13,7 +12,7 @@ from tensorflow.python.framework import kernels
 from tensorflow.python.ops.parallel_for import pfor
 
 from ..errors import GearRefused, Refusal
-from ..plan.explanation import Explanation
+from ..plan.explained import Explanation
 from . import memory, plan
 from .call import Call, make_call
 from .captured import portray
@@ -41,37 +40,8 @@ _PASSED = frozenset("Const Placeholder NoOp Identity IdentityN".split())
 _LIBRARIES = (os.path.dirname(tf.__file__) + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep)
 
 
-@dataclass(slots=True)
-class Told(Explanation):
-    """What Upshift knows of a function of tensors. Ways that refuse for one reason are named together."""
-
-    def __str__(self) -> str:
-        lines = [f"{self.function} over {self.n:,} elements ({self.elements})", f"  runs in the way {self.gear!r}"]
-        for way, seconds in self.seconds.items():
-            each = show_time(seconds / max(self.n, 1))
-            lines.append(f"  {way:<10} {show_time(seconds):>9}   {each:>8} per element")
-        ways: dict[tuple[str, str, str], list[str]] = {}
-        for way, refusal in self.refusals.items():
-            ways.setdefault((refusal.reason, refusal.where, refusal.remedy), []).append(way)
-        for (reason, where, remedy), named in ways.items():
-            verb = "refuses" if len(named) == 1 else "refuse"
-            lines.append(f"  {', '.join(named)} {verb}: {reason}" + (f"   {where}" if where else ""))
-            if remedy:
-                lines.append(f"    try this: {remedy}")
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
-
-    __repr__ = __str__
-
-
-def show_time(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
-
-
 @as_written
-def explain(fn: Callable[..., Any], elems: Any, fn_output_signature: Any = None) -> Told:
+def explain(fn: Callable[..., Any], elems: Any, fn_output_signature: Any = None) -> Explanation:
     """Which way `map_fn` runs `fn` over `elems`, and why: as text, and in fields.
 
     >>> import tensorflow as tf, upshift.tensorflow as ut
@@ -85,10 +55,10 @@ def explain(fn: Callable[..., Any], elems: Any, fn_output_signature: Any = None)
     return explain_call(make_call(fn, elems, fn_output_signature), name)
 
 
-def explain_call(call: Call, name: str) -> Told:
+def explain_call(call: Call, name: str) -> Explanation:
     """The same of a call that is made already."""
     fn = call.fn
-    told = Told(name.replace("<locals>.", ""), call.n or 0, _elements(call), "loop")
+    told = Explanation(name.replace("<locals>.", ""), call.n or 0, _elements(call), "loop", of="tensors")
     if not call.is_concrete:
         told.notes.append("elements are known only when the graph runs: operations of TensorFlow are emitted")
     known = memory.recall(call, with_operations=False) if call.is_concrete else None
@@ -114,7 +84,7 @@ def _elements(call: Call) -> str:
     return ", ".join(f"{spec.dtype.name}{list(spec.shape)}" for spec in call.specs)
 
 
-def _refuse_all(told: Told, acts: str, traced: Traced | str) -> None:
+def _refuse_all(told: Explanation, acts: str, traced: Traced | str) -> None:
     reason = acts or (traced if isinstance(traced, str) else f"{traced.acts} does more than compute")
     where = place_of(traced, traced.acts) if isinstance(traced, Traced) and traced.acts else ""
     remedy = remedy_for(traced.acts) if isinstance(traced, Traced) and traced.acts else ""
@@ -123,7 +93,7 @@ def _refuse_all(told: Told, acts: str, traced: Traced | str) -> None:
     told.notes.append("every element is run by the function itself, in order")
 
 
-def _measure(told: Told, call: Call) -> None:
+def _measure(told: Explanation, call: Call) -> None:
     """Every way is made, checked and timed."""
     known = memory.fresh(call, with_operations=False)
     call_each(call, 0, 1)  # the first is not like the next
@@ -192,7 +162,7 @@ def fallbacks(traced: Traced) -> list[str]:
     return sorted({op.type for op in operations(traced)} - known)
 
 
-def _note_fallbacks(told: Told, traced: Traced) -> None:
+def _note_fallbacks(told: Explanation, traced: Traced) -> None:
     for kind in fallbacks(traced):
         at = place_of(traced, kind)
         told.notes.append(
@@ -203,14 +173,14 @@ def _note_fallbacks(told: Told, traced: Traced) -> None:
 # ---- graphs and devices
 
 
-def _note_graphs(told: Told, known: memory.Known, variants: list[memory.Known]) -> None:
+def _note_graphs(told: Explanation, known: memory.Known, variants: list[memory.Known]) -> None:
     made = [reason for variant in variants for reason in variant.traces]
     told.notes.append(f"{len(made)} graphs traced for elements like these" + (f": {'; '.join(made)}" if made else ""))
     used = ", ".join(known.ways) or "the loop"
     told.notes.append(f"{known.calls} calls so far; ways in use: {used}")
 
 
-def _note_devices(told: Told, traced: Traced) -> None:
+def _note_devices(told: Explanation, traced: Traced) -> None:
     devices = [device.name for device in tf.config.list_logical_devices()]
     stay = sorted(kind for kind in traced.kinds if kind not in _PASSED | CONTROL and not _runs_on_gpu(kind))
     told.notes.append(f"devices: {', '.join(devices)}; NumPy and the loop's results are in main memory")
