@@ -16,6 +16,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "upshift"
 
 # Top to bottom. A file imports from the layers above its own, or from its own layer, never in a circle.
 LAYERS: tuple[tuple[str, ...], ...] = (
+    ("remedies",),
     ("errors",),
     ("config",),
     ("folder", "loading", "libraries"),

@@ -9,6 +9,8 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
+from .remedies import remedy_for
+
 _OURS = os.path.dirname(__file__) + os.sep
 _LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 """Folders of installed code: an error from in there has its cause in the line of the user's that led there."""
@@ -38,6 +40,11 @@ class Refusal:
     reason: str
     where: str = ""
     remedy: str = ""
+    """One thing to do about it; that of the table (`remedies.py`) where none is told."""
+
+    def __post_init__(self) -> None:
+        if not self.remedy:
+            object.__setattr__(self, "remedy", remedy_for(self.reason))
 
     def __str__(self) -> str:
         at = f" ({self.where})" if self.where else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import linecache
+import re
 import threading
 import tokenize
 import types
@@ -27,6 +28,7 @@ else:
 MOST_NODES = 400
 """Nodes of a tree that are shown; what is below is counted with the branch that leads there."""
 MOST_LINES = 400
+_FOLDERS = re.compile(r"(?:[A-Za-z]:)?[\\/][^():;]*[\\/]")
 
 
 @contextmanager
@@ -53,8 +55,14 @@ def tree_data(tree: Tree, lanes: Counter[int]) -> dict[str, Any] | None:
     def shown(node: Node) -> dict[str, Any]:
         nonlocal left
         left -= 1
+        steps = len(node.steps)
+        while isinstance(node.end, trees.Guard) and len(node.end.children) == 1:  # no lane went another way
+            (below,) = node.end.children.values()
+            if lanes[id(below)] != lanes[id(node)]:
+                break
+            node, steps = below, steps + len(below.steps)
         end = node.end
-        data: dict[str, Any] = {"count": lanes[id(node)], "steps": len(node.steps), "ends": "returns", "by": ""}
+        data: dict[str, Any] = {"count": lanes[id(node)], "steps": steps, "ends": "returns", "by": ""}
         data.update(where="", branches=[])
         if isinstance(end, trees.Raises):
             data.update(ends="raises", by=end.error, where=short(end.where))
@@ -77,9 +85,13 @@ def _answer(mode: str, answer: Any) -> str:
     return text if len(text) <= 24 else f"{text[:21]}..."
 
 
-def short(where: str) -> str:
-    """A place without the folders of its file."""
-    return where.rsplit("/", 1)[-1]
+def short(words: str) -> str:
+    """Places without the folders of their files.
+
+    >>> short("an int goes beyond 64 bits (/home/me/my work/shop.py:13)")
+    'an int goes beyond 64 bits (shop.py:13)'
+    """
+    return _FOLDERS.sub("", words)
 
 
 def source_data(f: Any, tree: Tree | None, shared: tuple[str, ...], exact: bool) -> dict[str, Any]:

@@ -114,8 +114,6 @@ class _Measured:
                 made.refusals[arm.name] = found
             elif found is not None and arm.name == "numpy":
                 _describe(self.function, found, made, self.lanes)
-            elif isinstance(arm, Optimised) and arm.last is not None and arm.status is not None:
-                _describe_left(arm, made)
         made.gear = ledger.cheapest(n).name
         for arm in ledger.arms:
             if arm.ready and arm.open and arm.line.seen:
@@ -193,6 +191,8 @@ class _Measured:
         for _ in range(2):  # the first run that it is told of says little to a ledger
             self.ledger.ran(arm, job.n, took)
         self._point(arm.name, job.n, self.made.seconds.get(arm.name, took))
+        if isinstance(arm, Llvm) and arm.last is not None and arm.status is not None:
+            _describe_left(arm, self.made)
         self._measure_fewer(arm)
         return found
 

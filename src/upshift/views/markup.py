@@ -15,19 +15,19 @@ class Markup(str):
 EMPTY = frozenset("br circle hr line meta path rect".split())
 
 
-def tag(name: str, /, *children: Any, **attributes: Any) -> Markup:
+def tag(element: str, /, *children: Any, **attributes: Any) -> Markup:
     """
     >>> tag("p", "a < b", tag("b", "!"), class_="note")
     '<p class="note">a &lt; b<b>!</b></p>'
     """
     words = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{html.escape(str(value))}"'
+        f' {key.strip("_").replace("_", "-")}="{html.escape(str(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
-    if name in EMPTY and not children:
-        return Markup(f"<{name}{words}/>")
-    return Markup(f"<{name}{words}>{joined(*children)}</{name}>")
+    if element in EMPTY and not children:
+        return Markup(f"<{element}{words}/>")
+    return Markup(f"<{element}{words}>{joined(*children)}</{element}>")
 
 
 def joined(*children: Any) -> Markup:

@@ -29,7 +29,7 @@ def page(told: dict[str, Any]) -> str:
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", name_="viewport", content="width=device-width, initial-scale=1").replace("name_", "name"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("title", f"{title}: Upshift"),
         tag("style", asset("page.css")),
     )

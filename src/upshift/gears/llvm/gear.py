@@ -179,7 +179,7 @@ def load_in_background() -> None:
 
 def refusal_of(refused: Refused) -> Refusal:
     where = f"{refused.filename}:{refused.line}" if refused.line else ""
-    return Refusal(GEAR, refused.reason, where, refused.remedy or "write that part in another way")
+    return Refusal(GEAR, refused.reason, where, refused.remedy)
 
 
 def prepare(checked: kernel.Checked, quick: bool = False) -> Prepared | Refusal:
