@@ -57,10 +57,10 @@ def tree_data(tree: Tree, lanes: Counter[int]) -> dict[str, Any] | None:
         left -= 1
         steps = len(node.steps)
         while isinstance(node.end, trees.Guard) and len(node.end.children) == 1:  # no lane went another way
-            (below,) = node.end.children.values()
-            if lanes[id(below)] != lanes[id(node)]:
+            (only,) = node.end.children.values()
+            if lanes[id(only)] != lanes[id(node)]:
                 break
-            node, steps = below, steps + len(below.steps)
+            node, steps = only, steps + len(only.steps)
         end = node.end
         data: dict[str, Any] = {"count": lanes[id(node)], "steps": steps, "ends": "returns", "by": ""}
         data.update(where="", branches=[])

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from ..loading import Later
 from . import terminal, text
 
-if TYPE_CHECKING:
-    from . import page
-else:
-    page = Later("upshift.views.page")
-
+page: Any = Later("upshift.views.page")
 SUFFIXES = (".html", ".json", ".txt")
 
 
@@ -56,4 +52,4 @@ class Report:
         return terminal.at_prompt(self.to_dict()) or str(self)
 
     def _repr_html_(self) -> str:
-        return page.fragment(self.to_dict())
+        return str(page.fragment(self.to_dict()))
