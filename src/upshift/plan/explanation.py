@@ -214,7 +214,9 @@ class _Measured:
             for _ in range(2):
                 began = time.perf_counter()
                 if arm.name == "numpy":  # which a ledger would not run on so few
-                    made = batches.batch(part, self.function.traces, Pace(batches.FORCED, PATIENCE))
+                    made = batches.batch(
+                        self.function.by_fields(part), self.function.traces, Pace(batches.FORCED, PATIENCE)
+                    )
                 else:
                     made = arm.run(self.function.by_fields(part))
                 if isinstance(made, Refusal):
