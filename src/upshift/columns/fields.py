@@ -42,8 +42,16 @@ def are_records(elements: Elements) -> bool:
     return isinstance(cls, type) and cls.__module__ != "builtins" and not issubclass(cls, np.ndarray | np.generic)
 
 
-def field_of(elements: Elements, how: str, name: Any) -> Elements:
-    """What reading a field of every element gives; `how`: "attr", "item", or "item of N", all of them of N items."""
+def classes_in(elements: Elements) -> frozenset[type]:
+    """The classes of records in a list; none for records that are columns already."""
+    return frozenset(map(type, elements)) if type(elements) in (list, tuple) else frozenset()
+
+
+def field_of(elements: Elements, how: str, name: Any, classes: frozenset[type] | None = None) -> Elements:
+    """What reading a field of every element gives; `how`: "attr", "item", or "item of N", all of them of N items.
+
+    `classes`: those of the elements, where they are known.
+    """
     how, _, width = how.partition(" of ")
     if isinstance(elements, Rows):
         if width:
@@ -56,7 +64,7 @@ def field_of(elements: Elements, how: str, name: Any) -> Elements:
         if how != "item" or name not in names or width:
             raise NotFields(f"records of a structured array have no {name!r}")
         return elements_of(elements[name])
-    for cls in set(map(type, elements)):
+    for cls in classes_in(elements) if classes is None else classes:
         if not _is_plain(cls, how, name):
             raise NotFields(f"reading {name!r} of {cls.__name__} may run code")
     if width and set(map(len, elements)) != {int(width)}:

@@ -25,6 +25,9 @@ Elements = Sequence[Any] | Column
 class Rows(Sequence[Any]):
     """A table, seen as a sequence of its rows; whoever knows which fields are read is given their columns."""
 
+    kind: Any = None
+    """What decides how fast its rows are mapped: the dtypes of its columns."""
+
     def field(self, how: str, name: Any) -> Elements:
         """The column that reading a field of every row gives; `NotFields` where rows are not read so."""
         raise NotImplementedError

@@ -16,6 +16,7 @@ class DictRows(Rows):
         self, table: Any, names: list[str], column: Callable[[Any, str], Any], rows: Callable[[Any], Any]
     ) -> None:
         self.table, self.names, self.column, self.rows = table, names, column, rows
+        self.kind = (type(table), str(table.schema))
 
     def __len__(self) -> int:
         return len(self.table)

@@ -44,6 +44,8 @@ class FrameRows(Rows):
         self.frame = frame
         self.dtype = dtype or (next(frame.iterrows())[1].dtype if len(frame) else None)
 
+        self.kind = (str(self.dtype), tuple(map(str, frame.dtypes)), tuple(frame.columns))
+
     def __len__(self) -> int:
         return len(self.frame)
 

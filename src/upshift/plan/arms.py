@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,21 +72,31 @@ class Items:
 
     listed: float = 0.0
     fields: float = 0.0
+    named: list[Any] = field(default_factory=list)
+    picked: float = 0.0
+    """Seconds that it takes to pick the fields that are read out of a record whose fields have names."""
 
     def count(self, element: Any) -> None:
         if isinstance(element, list):
             for item in itertools.islice(element, MOST_COUNTED):
                 self.count(item)
-        elif isinstance(element, tuple | dict) or hasattr(element, "__dict__"):
-            self.fields += len(element if isinstance(element, tuple | dict) else vars(element))
+        elif isinstance(element, tuple):
+            self.fields += len(element)
+        elif isinstance(element, dict) or hasattr(element, "__dict__"):
+            self.named.append(element)
         else:
             self.listed += 1
 
-    def at_most(self, f: Any) -> None:
-        """Of a record only those are read that the function's code has a name or a constant for."""
+    def read_by(self, f: Any) -> None:
+        """Of a record whose fields have names, those are read that the function's code names."""
         code = getattr(f, "__code__", None)
-        if code is not None:
-            self.fields = min(self.fields, len(code.co_names) + len(code.co_consts))
+        for element in self.named:
+            names: Any = element if isinstance(element, dict) else vars(element)
+            if code is None:
+                self.fields += len(names)
+                continue
+            words = {*code.co_names, *[const for const in code.co_consts if type(const) is str]}
+            self.picked += prices.RECORD + prices.PICKED * len(words.intersection(names))
 
 
 MOST_COUNTED = 64
@@ -133,7 +143,7 @@ class Numpy(Way):
     def _guess(self, n: int) -> float:
         loop = self.ledger().arms[0].seconds(n)
         least = max(loop - n * prices.BATCH_OF_ARRAYS, 0.0) if self.of_arrays else 0.0
-        reading = self.items.listed * prices.COLUMN_ITEM + self.items.fields * prices.FIELD
+        reading = self.items.listed * prices.COLUMN_ITEM + self.items.fields * prices.FIELD + self.items.picked
         return prices.BATCH_CALL + n * reading + max(loop / prices.BATCH_GAIN, least)
 
     def build(self, job: Job) -> None:
@@ -188,7 +198,7 @@ class Llvm(Way):
     def _guess(self, n: int) -> float:
         loop = self.ledger().arms[0].seconds(n)
         lanes = max(loop / prices.KERNEL_GAIN, n * prices.KERNEL_LANE)
-        reading = self.items.listed * prices.LIST_ITEM + self.items.fields * prices.FIELD_OF_TUPLE
+        reading = self.items.listed * prices.LIST_ITEM + self.items.fields * prices.FIELD_OF_TUPLE + self.items.picked
         return prices.KERNEL_CALL + n * reading + lanes
 
     def build(self, job: Job) -> None:
@@ -381,7 +391,7 @@ class Optimised(Llvm):
         before = self.base.seconds(n)
         if self.base.is_optimised:
             return before
-        reading = self.items.listed * prices.LIST_ITEM + self.items.fields * prices.FIELD_OF_TUPLE
+        reading = self.items.listed * prices.LIST_ITEM + self.items.fields * prices.FIELD_OF_TUPLE + self.items.picked
         fixed = min(prices.KERNEL_CALL + n * reading, before)
         return fixed + (before - fixed) / prices.OPTIMISED_GAIN
 
@@ -491,13 +501,14 @@ def arms_of(
     for first, column in zip(firsts, columns):
         if not isinstance(column, np.ndarray):
             items.count(first)
-    items.at_most(f)
+    items.read_by(f)
+    items.named.clear()
     ways: list[Way] = [Loop(), Numpy(f, traces, ledger, of_arrays, items)]
     base = Llvm(f, ledger, items)
     ways += [base, Optimised(f, ledger, items, base)]
     ways[1].after = base
     of_floats = any(isinstance(first, float | np.floating) for first in firsts)
-    if not exact and of_floats and not of_arrays and not items.fields and prices.uses_maths(f):
+    if not exact and of_floats and not of_arrays and not items.fields and not items.picked and prices.uses_maths(f):
         ways.append(Simd(f, ledger, traces, items))
         ways[-1].after = base
     if HAS_GPU:

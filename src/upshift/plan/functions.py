@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..columns.inputs import Elements
+from ..columns.inputs import Elements, Rows
 from ..columns.unboxed import Unboxed
 from ..errors import Refusal
 from ..gears.job import Job
@@ -142,6 +142,8 @@ def kind_of_column(column: Any) -> Any:
         return column.dtype if column.ndim == 1 else (column.dtype, column.shape[1:])
     if isinstance(column, Unboxed):
         return Unboxed, column.array.dtype
+    if isinstance(column, Rows):
+        return type(column), column.kind
     return type(column), kind_of_element(column[0]) if len(column) else None
 
 

@@ -43,6 +43,8 @@ LIST_ITEM, COLUMN_ITEM = 2e-9, 12e-9
 """To read one number out of a list, by machine code and into a column."""
 FIELD, FIELD_OF_TUPLE = 100e-9, 40e-9
 """To read one field of a dict, an object or a tuple into a column of NumPy's; and of a tuple for machine code."""
+RECORD, PICKED = 17e-9, 25e-9
+"""A look at a record whose fields have names, and each of them that is picked out of it."""
 SIMD_GAIN = 40.0
 """How much faster than the loop vector code with vector maths is expected to be."""
 GPU, GPU_CALL, GPU_GAIN, GPU_TRAVELS = 3.0, 200e-6, 300.0, 10e9

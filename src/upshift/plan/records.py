@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 
-from ..columns.fields import NotFields, are_records, field_of
+from ..columns.fields import NotFields, are_records, classes_in, field_of
 from ..columns.inputs import Elements, Rows
 from ..compiler.fields import Fields, fields_of
 from ..gears.job import Job
@@ -38,7 +38,8 @@ class Reader:
                 if i not in self.at:
                     columns.append(column)
                     continue
-                columns += [field_of(column, how, name) for at, how, name in self.fields.reads if at == i]
+                classes = classes_in(column)
+                columns += [field_of(column, how, name, classes) for at, how, name in self.fields.reads if at == i]
         except NotFields:
             return job
         f = self.fields.of(job.f)
