@@ -7,9 +7,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from .hashes import hash_of
-from .intrinsics import give_up, item, plus, set_item, shift_down, shortened
+from .intrinsics import give_up, item, plus, set_item, shift_down, shortened, wrapping_mul
 from .objects import equals
 from .registry import apart, implements, inline, prelude
+
+
+@prelude
+@inline
+def next_slot(at: Any, rest: Any) -> Any:
+    """Where to look after a slot that is taken: CPython's way, so that keys that follow each other make no cluster.
+
+    `rest`: what is left of the hash, five bits fewer each time.
+    """
+    return plus(plus(wrapping_mul(at, 5), rest), 1)
 
 
 class Dict:
@@ -34,14 +44,15 @@ class Dict:
         """The place of a key, or -1."""
         mask = len(self.slots) - 1
         h = hash_of(key)
-        at = (h ^ shift_down(h, 15)) & mask
+        at = h & mask
         while True:
             place = item(self.slots, at)
             if place == -1:
                 return -1
             if place >= 0 and item(self.keys_, place) == key:
                 return place
-            at = plus(at, 1) & mask
+            h = shift_down(h, 5)
+            at = next_slot(at, h) & mask
 
     def insert(self, key: Any, value: Any) -> None:
         """A key that is not in yet."""
@@ -57,9 +68,10 @@ class Dict:
 
     def enter(self, place: Any, h: Any) -> None:
         mask = len(self.slots) - 1
-        at = (h ^ shift_down(h, 15)) & mask
+        at = h & mask
         while item(self.slots, at) != -1:
-            at = plus(at, 1) & mask
+            h = shift_down(h, 5)
+            at = next_slot(at, h) & mask
         set_item(self.slots, at, place)
 
     @apart
@@ -92,9 +104,10 @@ class Dict:
     def forget(self, place: Any, key: Any) -> None:
         mask = len(self.slots) - 1
         h = hash_of(key)
-        at = (h ^ shift_down(h, 15)) & mask
+        at = h & mask
         while item(self.slots, at) != place:
-            at = plus(at, 1) & mask
+            h = shift_down(h, 5)
+            at = next_slot(at, h) & mask
         set_item(self.slots, at, -2)
         set_item(self.alive, place, False)
         self.count = self.count - 1
