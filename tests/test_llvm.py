@@ -318,6 +318,26 @@ def test_ctrl_c_ends_machine_code_and_the_next_call_works(count):
     assert done.stdout.splitlines() == ["interrupted True", "[45, 4950]"], done.stderr
 
 
+def slow_where_large(n):
+    total = 0
+    for i in range(n):
+        total = (total + i * i) % 1000003
+    return total
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_lanes_that_there_is_no_time_for_are_left(threads):
+    """Machine code of unknown speed is stopped by the clock; what it has done by then is right."""
+    xs = [5, 7, 10**13, 10**13, 10**13, 11]
+    made, _ = prepared(slow_where_large, xs)
+    made.flat_rate = 1.0 if threads > 1 else 0.0
+    ran = made.over(slow_where_large, {}, [columns.read(xs)], len(xs), threads, 0.05)
+    assert ran.overran and {2, 3} <= set(ran.left.tolist()) and not {0, 1} & set(ran.left.tolist())
+    assert "interrupted" in made.reasons(ran.status)[0][0]
+    done = [lane for lane in range(len(xs)) if lane not in set(ran.left.tolist())]
+    assert made.objects(ran, np.array(done)) == [slow_where_large(xs[lane]) for lane in done]
+
+
 def test_a_lane_that_needs_too_much_memory_is_left():
     def f(n):
         xs = [0] * n

@@ -24,7 +24,7 @@ from .check import Spec, TakesLonger, Unit, Whole, settled
 from .kinds import NONE, Array, Kind, Refused
 from .lanes import LEFT, NEEDED, REACHED, STREAM, STREAM_END, Loop, Out, check_result
 from .rows.nests import FLAGS, flags_now
-from .write import Reason, write_unit
+from .write import INTERRUPTED, Reason, write_unit
 
 CAPTURED, STOP, TURNS = 2, 3, 5
 """Words of the context: the block of captured values, the address of the flag that ends all loops, and how many more
@@ -211,6 +211,15 @@ class Call:
                 self.parts.append((start, at, stream, used))
                 kernel.width = max(kernel.width, used // max(at - start, 1) + 1)
         return at
+
+    def leave(self, lanes: slice) -> None:
+        """Lanes that were not run, since there was no time for them."""
+        reasons = self.kernel.reasons
+        if not any(reason.text == INTERRUPTED for reason in reasons):  # machine code that never looks at the clock
+            reasons.append(Reason(None, INTERRUPTED, "", 0))
+        number = next(k for k, reason in enumerate(reasons) if reason.text == INTERRUPTED)
+        self.status[lanes] = 256 * (number + 1)
+        self.left += lanes.stop - lanes.start
 
     def _new_stream(self, words: Any, n: int) -> Any:
         stream = np.empty(max(n * self.kernel.width, 1024), np.int64)

@@ -33,7 +33,7 @@ from ..gears.pace import Pace
 from ..loading import Later
 from . import prices
 from .batched import Batched
-from .ledger import Arm, Ledger
+from .ledger import TRIES, Arm, Ledger
 from .machine import Machines, run_machine
 from .traces import Traces
 
@@ -59,6 +59,8 @@ OVERRUN = 1.5
 PLAINLY = 0.7
 """The share of what is left of a call that a compilation and its code may take to be made at once, however long."""
 MOST_PREPARED = 16
+SHORTEST = 20e-3
+"""Seconds that machine code of unknown speed may take in any case."""
 LONG = 1e-3
 """Seconds of a job from which on threads and columns are better than one callable for all."""
 SAMPLE = 10
@@ -315,17 +317,18 @@ class Llvm(Way):
                 return Refusal(llvm.GEAR, f"its result is not the loop's: {reason}")
             self.trusted.add(id(prepared))
         self.status, self.last = ran.status, prepared
+        self.overran |= ran.overran
         self.direct = None if len(ran.left) else self._entry(prepared, keys)
         made.add(ran.pieces, [ran.left] if len(ran.left) else [], index)
         return None
 
     def _over(self, keys: Any, job: Job, arguments: Any) -> tuple[llvm.Prepared, llvm.Ran] | Refusal:
         """The machine code for what the function captures now, and what it made; compiled where there is none."""
-        threads = settings().num_threads
+        threads, limit = settings().num_threads, self._limit(job)
         variants = self.prepared.setdefault(keys, [])
         for prepared in list(variants):
             try:
-                return prepared, prepared.over(job.f, job.shared, arguments, job.n, threads)
+                return prepared, prepared.over(job.f, job.shared, arguments, job.n, threads, limit)
             except llvm.NotReady:
                 continue
         checked = llvm.check(job.f, keys, job.shared)
@@ -336,9 +339,15 @@ class Llvm(Way):
         variants.insert(0, prepared_)
         del variants[MOST_PREPARED:]
         try:
-            return prepared_, prepared_.over(job.f, job.shared, arguments, job.n, threads)
+            return prepared_, prepared_.over(job.f, job.shared, arguments, job.n, threads, limit)
         except llvm.NotReady:
             return Refusal(llvm.GEAR, "what it captured changes while it runs")
+
+    def _limit(self, job: Job) -> float:
+        """Seconds that machine code of unknown speed may take: the loop's, which runs what is left then."""
+        if self.runs >= TRIES or self.waited_for:
+            return math.inf
+        return SHORTEST + self.ledger().arms[0].seconds(job.n)
 
     def _entry(self, prepared: llvm.Prepared, keys: Any) -> Callable[..., Any] | None:
         if id(prepared) not in self.entries:

@@ -95,6 +95,8 @@ class Arm:
     regret: float = 0.0
     """Seconds that other arms have cost more than this one would have."""
     runs: int = 0
+    overran: bool = False
+    """Whether it was stopped, since it took longer than the loop."""
     waits: float = 0.0
     """Seconds of other arms after which it is tried again, where it seemed slower."""
     patience: float = PATIENCE
@@ -184,9 +186,10 @@ class Ledger:
     def ran(self, arm: Arm, n: int, seconds: float, times: int = 1) -> None:
         """An arm ran n elements, so many times, in so many seconds each time."""
         with self.lock:
-            if arm.runs or arm is self.arms[0]:  # the first run of an arm is slower than all others
+            if arm.runs or arm is self.arms[0] or arm.overran:  # the first run is slower than all others
                 arm.line.add(n, seconds)
-            arm.runs += times
+            arm.runs += TRIES if arm.overran else times
+            arm.overran = False
             total = seconds * times
             self.spent += total
             for other in self.arms:

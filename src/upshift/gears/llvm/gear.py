@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,6 +48,8 @@ class Ran:
     left: Column
     status: Column
     made: kernel.Made
+    overran: bool = False
+    """Whether there was no time for all lanes."""
 
 
 @dataclass(slots=True)
@@ -99,20 +102,23 @@ class Prepared:
         self.blocks.append((values, block, block.ctypes.data))
         return self.blocks[-1][2]
 
-    def over(self, f: Any, shared: dict[str, Any], arguments: Sequence[Argument], n: int, threads: int) -> Ran:
-        """All lanes; `NotReady` where something captured has changed."""
+    def over(
+        self, f: Any, shared: dict[str, Any], arguments: Sequence[Argument], n: int, threads: int,
+        limit: float = math.inf,
+    ) -> Ran:  # fmt: skip
+        """All lanes, or as many as there is time for; `NotReady` where something captured has changed."""
         captured = self.captured(f, shared)
         columns = [array for argument in arguments for array in argument.arrays]
         call = kernel.Call(self.kernel, captured, columns, n)
         began = time.perf_counter()
-        _run(call, n, threads if n * self.flat_rate > THREADS_PAY_SECONDS else 1)
+        _run(call, n, threads if n * self.flat_rate > THREADS_PAY_SECONDS else 1, limit)
         self.flat_rate = (time.perf_counter() - began) / n
         made = call.made()
         if not made.left:
             return Ran(pieces_of(self.kernel.result, made, slice(None), n), _NONE, made.status, made)
         done, left = np.flatnonzero(made.status == 0), np.flatnonzero(made.status)
         pieces = pieces_of(self.kernel.result, made, done, n) if len(done) else []
-        return Ran(pieces, left, made.status, made)
+        return Ran(pieces, left, made.status, made, bool(call.stop[0]))
 
     def captured(self, f: Any, shared: dict[str, Any]) -> Any:
         """The block of captured values, as they are now."""
@@ -203,16 +209,16 @@ def prepare(checked: kernel.Checked, quick: bool = False) -> Prepared | Refusal:
 # ---- running
 
 
-def _run(call: kernel.Call, n: int, threads: int) -> None:
-    """All lanes: on this thread while that is brief, else on others, so that Ctrl-C is heard."""
+def _run(call: kernel.Call, n: int, threads: int, limit: float) -> None:
+    """All lanes: on this thread while that is brief, else on others, so that Ctrl-C and the clock are heard."""
     if threads > 1:
-        return _on_threads(call, chunks_of(0, n, max(n // (4 * threads), 1), threads), threads)
+        return _on_threads(call, chunks_of(0, n, max(n // (4 * threads), 1), threads), threads, limit)
     at = 0
     while at < n:
         stop = min(at + AT_ONCE, n) if call.kernel.flat else n
         reached = call.lanes(at, stop, BRIEFLY if _is_main() else kernel.NO_LIMIT)
         if reached < stop:
-            return _on_threads(call, [slice(reached, n)], 1)
+            return _on_threads(call, [slice(reached, n)], 1, limit)
         at = stop
     return None
 
@@ -221,21 +227,27 @@ def _is_main() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def _on_threads(call: kernel.Call, chunks: list[slice], threads: int) -> None:
-    """Chunks on other threads, while this one waits and listens."""
+def _on_threads(call: kernel.Call, chunks: list[slice], threads: int, limit: float) -> None:
+    """Chunks on other threads, while this one waits and listens; what is not done after `limit` seconds is left."""
     waiting = iter(chunks)
     lock = threading.Lock()
+    undone: list[slice] = []
 
     def some() -> None:
-        while True:
+        while not call.stop[0]:
             with lock:
                 chunk = next(waiting, None)
-            if chunk is None or call.stop[0]:
+            if chunk is None:
                 return
-            call.lanes(chunk.start, chunk.stop, kernel.NO_LIMIT)
+            reached = call.lanes(chunk.start, chunk.stop, kernel.NO_LIMIT)
+            if reached < chunk.stop:
+                undone.append(slice(reached, chunk.stop))
 
     helpers = [pool(max(threads, 1)).submit(some) for _ in range(max(min(threads, len(chunks)), 1))]
     try:
+        wait(helpers, None if limit == math.inf else limit)
+        if not all(helper.done() for helper in helpers):
+            call.stop[0] = 1
         for helper in helpers:
             helper.result()
     except BaseException:
@@ -243,3 +255,5 @@ def _on_threads(call: kernel.Call, chunks: list[slice], threads: int) -> None:
         for helper in helpers:
             helper.cancel() or helper.exception()
         raise
+    for lanes in (*undone, *waiting):
+        call.leave(lanes)
