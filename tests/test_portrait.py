@@ -54,6 +54,7 @@ def plainly(rows):
 up.map(lambda x: x + 1, np.arange(9.0), gear="llvm")  # loads LLVM
 up.map(lambda x: x + 1, np.arange(9.0), gear="numpy")  # loads the rules, and with them all of NumPy
 up.map(lambda x: np.sin(x), np.arange(9.0), gear="simd")  # loads libmvec
+up.explain(lambda x: x + 1, np.arange(9.0))  # loads the views: json and shutil
 plainly(visible.ROWS)  # what the functions themselves leave behind, such as Python's notes of warnings
 plainly((row.f, data.columns) for table in TABLES for row in table.rows for data in row.data)
 modules = [module for name, module in sorted(sys.modules.items()) if name.startswith("functions.")]
