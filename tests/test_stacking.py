@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import stacking
@@ -74,6 +74,7 @@ ALIKE = st.one_of(
 
 @settings(max_examples=600, deadline=None)
 @given(ALIKE)
+@example([[[0, 0], [2**63, True]]])
 def test_any_results(results: list[Any]) -> None:
     agree(results)
 

@@ -122,11 +122,13 @@ def _of_lists(results: Sequence[list[Any]]) -> Any:
     classes = set(map(type, flat))
     if len(classes) == 1:
         items = stack(flat)
-        made = items.reshape(n, width, *items.shape[1:]) if isinstance(items, np.ndarray) else None
+        if not isinstance(items, np.ndarray):
+            return list(results)
+        if items.dtype != object:
+            return items.reshape(n, width, *items.shape[1:])
     elif any(is_leaf(cls) and not issubclass(cls, _STACKED) for cls in classes):
         return list(results)
-    else:
-        made = axis_of(n, [stack(flat[j::width]) for j in range(width)])
+    made = axis_of(n, [stack(flat[j::width]) for j in range(width)])  # integers that fit no dtype: position by position
     return list(results) if made is None else made
 
 
