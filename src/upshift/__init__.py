@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .axes import vmap
     from .broadcast import vectorize
     from .plan.explained import Explanation
+    from .profiling.profile import profile
 
 __version__ = "0.1.0"
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "explain",
     "function",
     "map",
+    "profile",
     "source",
     "vectorize",
     "vmap",
@@ -40,6 +42,7 @@ _HOMES = {
     "Explanation": "plan.explained",
     "FunctionExplanation": "adaptive.explained",
     "function": "adaptive.decorate",
+    "profile": "profiling.profile",
     "vectorize": "broadcast",
     "vmap": "axes",
 }

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from .doctor import command as doctor
-from .report import bench, demo, info, pages, rules
+from .report import bench, demo, info, pages, profiled, rules
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,9 +21,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     tables = commands.add_parser("tables", help="make the tables of pages anew: what compiles, what things cost")
     tables.add_argument("pages", nargs="+", metavar="PAGE.md")
     commands.add_parser("info", help="this machine, versions, and which gears can run")
+    commands.add_parser("profile", add_help=False, help="run a script and tell where the time of its maps goes")
+    cache = commands.add_parser("cache", help="the machine code that is kept on disk")
+    cache.add_argument("action", nargs="?", choices=("info", "clear"), default="info")
     words = sys.argv[1:] if argv is None else list(argv)
     if words[:1] == ["doctor"]:
         return doctor.main(words[1:])  # with the words in their order: some are a script's
+    if words[:1] == ["profile"]:
+        return profiled.main(words[1:])
     known, rest = parser.parse_known_args(words)
     command = known.command
     if rest and command != "bench":
@@ -37,6 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(rules.page(), end="")
         elif command == "tables":
             print(pages.rewrite(known.pages))
+        elif command == "cache":
+            print(info.clear() if known.action == "clear" else info.kept())
         else:
             print(info.describe())
     except BrokenPipeError:  # the reader has seen enough

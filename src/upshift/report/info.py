@@ -33,7 +33,7 @@ def describe() -> str:
         f"python {sys.version.split()[0]} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
         f"{now.num_threads} threads used",
         f"gears: {', '.join(GEARS)}" + (" (UPSHIFT_DISABLE is set: the loop runs everything)" if now.disable else ""),
-        _machine(),
+        kept(),
         "",
     ]
     for name, remedy in FRAMEWORKS.items():
@@ -43,7 +43,7 @@ def describe() -> str:
     return "\n".join(lines)
 
 
-def _machine() -> str:
+def kept() -> str:
     """Where machine code is kept."""
     if settings().disable:
         return "machine code: none is used or kept, while UPSHIFT_DISABLE is set"
@@ -52,6 +52,19 @@ def _machine() -> str:
         return "machine code: kept in memory only"
     files = [path.stat().st_size for path in (place / "code").glob("*")]
     return f"machine code: {len(files)} files, {sum(files) / 1e6:.1f} MB, kept in {place}"
+
+
+def clear() -> str:
+    """Take away the machine code that is kept; processes that run have theirs in memory."""
+    place = folder()
+    gone = 0
+    for path in (place / "code").glob("*") if place else ():
+        try:
+            path.unlink()
+            gone += 1
+        except OSError:  # somebody else was faster, or it may not be taken away
+            continue
+    return f"{gone} files of machine code taken away"
 
 
 def _version(name: str) -> str:

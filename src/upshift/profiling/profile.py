@@ -1,0 +1,177 @@
+"""A block of code in; where the time of its maps went out: totals by call site, and a trace for Perfetto or Chrome."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..views.report import Report
+from . import places
+from .probes import Seen, unwatch, watch
+from .spans import by_phase
+
+_OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
+GEARS = {"Numpy.run": "numpy", "Llvm.run": "llvm", "Simd.run": "simd", "Cuda.run": "cuda", "run_loop": "loop"}
+SETTLED = "settled"
+"""A call that went straight to the gear that an earlier one has chosen."""
+
+
+@dataclass(slots=True)
+class _Call:
+    seen: Seen
+    site: tuple[str, str]
+    elements: int
+    inside: list[Seen] = field(default_factory=list)
+
+
+class Profile(Report):
+    """What maps did while it was open.
+
+    >>> import upshift as up
+    >>> with up.profile() as p:
+    ...     ys = up.map(lambda x: x + 1, [1.0, 2.0])
+    >>> p.to_dict()["calls"], p.to_dict()["elements"]
+    (1, 2)
+    """
+
+    __slots__ = ("_began", "_calls", "_lock", "_spans", "seconds")
+
+    def __init__(self) -> None:
+        self._calls: list[_Call] = []
+        self._spans: list[Seen] = []
+        self._lock = threading.Lock()
+        self._began = self.seconds = 0.0
+
+    def __enter__(self) -> Profile:
+        for place in places.PLACES:  # what is loaded later would not be seen
+            importlib.import_module(place.module)
+        watch(places.PLACES, self._see)
+        self._began = time.perf_counter()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.seconds = time.perf_counter() - self._began
+        unwatch(places.PLACES, self._see)
+
+    def _see(self, seen: Seen) -> None:
+        is_call = seen.place in places.CALLS
+        if is_call and type(seen.result).__name__ in _NO_RESULT:
+            return  # there was no entry for it: it goes on as a map
+        with self._lock:
+            if is_call:
+                f, xs = seen.args[:2]
+                self._calls.append(_Call(seen, (_name(f), _caller()), _length(xs)))
+            else:
+                self._spans.append(seen)
+
+    def to_dict(self) -> dict[str, Any]:
+        calls = self._filled()
+        sites: dict[tuple[str, str], list[_Call]] = {}
+        for call in calls:
+            sites.setdefault(call.site, []).append(call)
+        totals = [_total(site, made) for site, made in sites.items()]
+        return {
+            "kind": "profile",
+            "calls": len(calls),
+            "elements": sum(call.elements for call in calls),
+            "seconds": self.seconds,
+            "sites": sorted(totals, key=lambda total: -total["seconds"]),
+            "notes": [] if calls else ["no map was called"],
+        }
+
+    def json(self, indent: int | None = None) -> str:
+        """The trace with the totals beside it, as Perfetto and chrome://tracing open it."""
+        return json.dumps({"traceEvents": self.events(), **self.to_dict()}, indent=indent, allow_nan=False)
+
+    def events(self) -> list[dict[str, Any]]:
+        """Complete events of Chrome's trace format, in microseconds since the block was entered."""
+        made = []
+        for call in self._calls:
+            rate = call.elements / max(call.seen.ended - call.seen.began, 1e-9)
+            told = {"where": call.site[1], "elements": call.elements, "elements per second": rate}
+            made.append(self._event(call.seen, f"{call.seen.place.phase} {call.site[0]}", told))
+        for seen in self._spans:
+            made.append(self._event(seen, seen.place.phase, {"in": seen.place.name}))
+        return sorted(made, key=lambda event: event["ts"])
+
+    def _event(self, seen: Seen, name: str, args: dict[str, Any]) -> dict[str, Any]:
+        at, took = (seen.began - self._began) * 1e6, (seen.ended - seen.began) * 1e6
+        about = {"name": name, "cat": seen.place.phase, "ph": "X", "pid": os.getpid(), "tid": seen.thread}
+        return {**about, "ts": at, "dur": took, "args": args}
+
+    def _filled(self) -> list[_Call]:
+        """Every outermost call with the spans inside it; those of worker threads are the call's that ran meanwhile."""
+        with self._lock:
+            calls = [call for call in self._calls if not any(_within(call.seen, one.seen) for one in self._calls)]
+            spans = list(self._spans)
+        for call in calls:
+            call.inside = []
+        for span in spans:
+            around = [c for c in calls if c.seen.began <= span.began and span.ended <= c.seen.ended]
+            own = [c for c in around if c.seen.thread == span.thread] or around
+            if own:
+                own[-1].inside.append(span)
+        return calls
+
+
+_NO_RESULT = ("Begun", "Miss", "_Miss")
+
+
+def _within(seen: Seen, other: Seen) -> bool:
+    return seen is not other and seen.thread == other.thread and other.began <= seen.began and seen.ended <= other.ended
+
+
+def _total(site: tuple[str, str], calls: list[_Call]) -> dict[str, Any]:
+    seconds = sum(call.seen.ended - call.seen.began for call in calls)
+    phases: dict[str, float] = {}
+    for call in calls:
+        if call.seen.place.phase == places.SETTLED:
+            phases[places.RUN] = phases.get(places.RUN, 0.0) + call.seen.ended - call.seen.began
+        for phase, took in by_phase(call.inside).items():
+            phases[phase] = phases.get(phase, 0.0) + took
+    ran = {GEARS[span.place.name] for call in calls for span in call.inside if span.place.name in GEARS}
+    if any(call.seen.place.phase == places.SETTLED for call in calls):
+        ran.add(SETTLED)
+    rest = seconds - sum(phases.values())
+    if rest > 0:
+        phases["choosing"] = rest
+    return {
+        "function": site[0],
+        "where": site[1],
+        "calls": len(calls),
+        "elements": sum(call.elements for call in calls),
+        "seconds": seconds,
+        "gears": sorted(ran),
+        "phases": phases,
+    }
+
+
+def _name(f: Any) -> str:
+    name = getattr(f, "__qualname__", None) or type(f).__name__
+    return str(name).replace("<locals>.", "")
+
+
+def _length(xs: Any) -> int:
+    try:
+        return len(xs[0])
+    except (TypeError, IndexError):  # an iterator, or a dict of columns
+        return 0
+
+
+def _caller() -> str:
+    """file:line of the first frame that is not Upshift's."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    return "" if frame is None else f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
+def profile() -> Profile:
+    """Watch all maps in a block: `with up.profile() as p: ...`, then `print(p)` or `p.save("trace.json")`."""
+    return Profile()

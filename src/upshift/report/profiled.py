@@ -1,0 +1,44 @@
+"""The words after `upshift profile` in; the script runs as if by itself, then it is told where its maps' time went."""
+
+from __future__ import annotations
+
+import argparse
+import runpy
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..profiling.profile import Profile
+from ..views.report import SUFFIXES
+
+
+def main(argv: Sequence[str]) -> int:
+    """The exit status is the script's; 2 where the words were not understood."""
+    parser = argparse.ArgumentParser(prog="upshift profile", description="Where the time of a script's maps goes.")
+    parser.add_argument("-o", "--output", type=Path, help="a trace for Perfetto (.json), a page (.html) or text (.txt)")
+    parser.add_argument("script", type=Path)
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own")
+    options = parser.parse_args(argv)
+    if not options.script.is_file():
+        parser.error(f"there is no file {options.script}")
+    if options.output and options.output.suffix not in SUFFIXES:
+        parser.error(f"{options.output} ends in none of {', '.join(SUFFIXES)}")
+    status = 0
+    before = sys.argv, sys.path[0]
+    sys.argv, sys.path[0] = [str(options.script), *options.arguments], str(options.script.parent)
+    try:
+        with Profile() as made:
+            try:
+                runpy.run_path(str(options.script), run_name="__main__")
+            except SystemExit as stop:
+                status = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    finally:
+        sys.argv, sys.path[0] = before
+    made.show()
+    if options.output:
+        try:
+            made.save(options.output)
+        except OSError as error:
+            print(f"{options.output} cannot be written: {error.strerror}", file=sys.stderr)
+            return 2
+    return status

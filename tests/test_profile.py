@@ -1,0 +1,97 @@
+"""`up.profile` sees every map and puts everything back; `upshift profile` and `upshift cache` in words."""
+
+from __future__ import annotations
+
+import importlib
+import json
+
+import numpy as np
+import pytest
+
+import upshift as up
+from upshift.cli import main
+from upshift.profiling import places
+from upshift.profiling.probes import _owner
+
+
+def cube(x):
+    return x * x * x
+
+
+def _there(place):
+    importlib.import_module(place.module)
+    owner, name = _owner(place)
+    return None if owner is None else vars(owner).get(name)
+
+
+@pytest.mark.parametrize("place", [*places.PLACES, *places.LANES], ids=lambda p: f"{p.module}.{p.name}")
+def test_every_place_is_there(place):
+    assert callable(_there(place))
+
+
+def test_all_is_put_back_and_errors_pass():
+    before = [_there(place) for place in places.PLACES]
+    with pytest.raises(ZeroDivisionError), up.profile():
+        up.map(lambda x: 1 / x, [1, 0])
+    assert [_there(place) for place in places.PLACES] == before
+
+
+def test_calls_elements_sites_and_gears():
+    xs = np.linspace(0, 1, 200_000)
+    with up.profile() as p:
+        for _ in range(3):
+            ys = up.map(cube, xs)
+        up.map(lambda x: x + 1, [1.0, 2.0], gear="loop")
+    assert ys.tolist() == [cube(x) for x in xs]
+    told = p.to_dict()
+    assert told["calls"] == 4 and told["elements"] == 600_002
+    first = next(site for site in told["sites"] if site["function"] == "cube")
+    assert first["calls"] == 3 and first["where"].startswith("test_profile.py:") and first["gears"]
+    assert sum(first["phases"].values()) == pytest.approx(first["seconds"])
+    assert "cube" in str(p)
+
+
+def test_the_trace_is_chromes(tmp_path):
+    with up.profile() as p:
+        up.map(cube, np.linspace(0, 1, 5_000))
+    events = json.loads(p.save(tmp_path / "trace.json").read_text())["traceEvents"]
+    (call,) = [event for event in events if event["cat"] in (places.MAP, places.SETTLED)]
+    assert call["args"]["elements"] == 5_000 and "cube" in call["name"]
+    for event in events:
+        assert event["ph"] == "X" and event["dur"] >= 0 and event["ts"] >= 0
+    assert "<html" in p.save(tmp_path / "p.html").read_text()
+
+
+def test_nothing_called():
+    with up.profile() as p:
+        pass
+    assert "no map was called" in str(p)
+
+
+SCRIPT = "import sys, upshift as up\nprint(sum(up.map(lambda x: x + 1, [1.0, 2.0])), sys.argv[1:])\nsys.exit(3)\n"
+
+
+def test_the_command(tmp_path, capsys):
+    script = tmp_path / "a script.py"
+    script.write_text(SCRIPT)
+    assert main(["profile", "-o", str(tmp_path / "t.json"), str(script), "--own", "x"]) == 3
+    out = capsys.readouterr().out
+    assert out.startswith("5.0 ['--own', 'x']\n") and "a script.py:2" in out
+    assert json.loads((tmp_path / "t.json").read_text())["calls"] == 1
+
+
+@pytest.mark.parametrize("words", [[], ["nowhere.py"], ["-o", "x.pdf", __file__]])
+def test_bad_words(words, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["profile", *words])
+    assert stop.value.code == 2 and "upshift profile" in capsys.readouterr().err
+
+
+def test_the_cache(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("UPSHIFT_CACHE_DIR", str(tmp_path / "kept"))
+    (tmp_path / "kept" / "code").mkdir(parents=True, mode=0o700)
+    (tmp_path / "kept").chmod(0o700)
+    (tmp_path / "kept" / "code" / "a.o").write_bytes(b"12")
+    assert main(["cache"]) == 0 and "1 files" in capsys.readouterr().out
+    assert main(["cache", "clear"]) == 0 and "1 files" in capsys.readouterr().out
+    assert main(["cache", "info"]) == 0 and "0 files" in capsys.readouterr().out
