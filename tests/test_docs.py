@@ -14,7 +14,9 @@ from upshift.report.rules import page
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("name", ["upshift", "upshift.api", "upshift.config", "upshift.columns.stacking"])
+@pytest.mark.parametrize(
+    "name", ["upshift", "upshift.api", "upshift.config", "upshift.columns.stacking", "upshift.report.profile"]
+)
 def test_examples_in_docstrings(name):
     failed, tried = doctest.testmod(importlib.import_module(name))
     assert tried and not failed

@@ -74,6 +74,7 @@ ALLOWED_LAZY: dict[tuple[str, str], str] = {
     ("upshift.trace.capture", "*"): "runs the import statements of the user's function, as they stand",
     ("upshift.doctor.rotation", "tensorflow"): "called by scripts that have loaded it",
     ("upshift.doctor.running.replay", "*"): "alternatives are made of what the measured script uses",
+    ("upshift.report.profile", "*"): "what is watched has to be loaded, by the names of the places",
     ("upshift.report.bench", "*"): "the benchmarks are a package of their own, in one of two places",
 }
 

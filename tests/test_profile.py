@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
+import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -62,6 +65,31 @@ def test_the_trace_is_chromes(tmp_path):
     assert "<html" in p.save(tmp_path / "p.html").read_text()
 
 
+def test_maps_inside_maps_and_other_threads():
+    """A map inside a mapped function is part of the outer one; one on another thread is a call by itself."""
+    with up.profile() as p:
+        up.map(lambda x: sum(up.map(cube, [x, x], gear="loop")), [1.0, 2.0], gear="loop")
+        threads = [threading.Thread(target=up.map, args=(cube, [1.0] * n)) for n in (3, 4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    told = p.to_dict()
+    assert told["calls"] == 3 and told["elements"] == 2 + 3 + 4
+    for site in told["sites"]:
+        assert sum(site["phases"].values()) >= site["seconds"] * 0.999
+
+
+def test_the_users_data_is_not_held():
+    xs = np.linspace(0, 1, 1000)
+    held = weakref.ref(xs)
+    with up.profile() as p:
+        made = weakref.ref(up.map(cube, xs, gear="loop"))
+        del xs
+    gc.collect()
+    assert held() is None and made() is None and p.to_dict()["calls"] == 1
+
+
 def test_nothing_called():
     with up.profile() as p:
         pass
@@ -78,6 +106,13 @@ def test_the_command(tmp_path, capsys):
     out = capsys.readouterr().out
     assert out.startswith("5.0 ['--own', 'x']\n") and "a script.py:2" in out
     assert json.loads((tmp_path / "t.json").read_text())["calls"] == 1
+
+
+def test_a_script_that_ends_with_a_word(tmp_path, capsys):
+    script = tmp_path / "ends.py"
+    script.write_text("raise SystemExit('no input')\n")
+    assert main(["profile", str(script)]) == 1
+    assert capsys.readouterr().err == "no input\n"
 
 
 @pytest.mark.parametrize("words", [[], ["nowhere.py"], ["-o", "x.pdf", __file__]])

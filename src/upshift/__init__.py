@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .axes import vmap
     from .broadcast import vectorize
     from .plan.explained import Explanation
-    from .profiling.profile import profile
+    from .report.profile import profile
 
 __version__ = "0.1.0"
 __all__ = [
@@ -42,7 +42,7 @@ _HOMES = {
     "Explanation": "plan.explained",
     "FunctionExplanation": "adaptive.explained",
     "function": "adaptive.decorate",
-    "profile": "profiling.profile",
+    "profile": "report.profile",
     "vectorize": "broadcast",
     "vmap": "axes",
 }

@@ -1,4 +1,4 @@
-"""The words after `upshift profile` in; the script runs as if by itself, then it is told where its maps' time went."""
+"""`upshift profile script.py`: runs the script as if by itself, then tells where the time of its maps went."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..profiling.profile import Profile
 from ..views.report import SUFFIXES
+from .profile import Profile
 
 
 def main(argv: Sequence[str]) -> int:
@@ -32,6 +32,8 @@ def main(argv: Sequence[str]) -> int:
                 runpy.run_path(str(options.script), run_name="__main__")
             except SystemExit as stop:
                 status = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+                if stop.code is not None and not isinstance(stop.code, int):
+                    print(stop.code, file=sys.stderr)  # as Python does
     finally:
         sys.argv, sys.path[0] = before
     made.show()

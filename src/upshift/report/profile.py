@@ -1,4 +1,4 @@
-"""A block of code in; where the time of its maps went out: totals by call site, and a trace for Perfetto or Chrome."""
+"""`up.profile`: where the time of the maps in a block goes, by call site and as a trace for Perfetto or Chrome."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import os
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..gears.binder import MISS
+from ..plan.entries import Begun
+from ..profiling import places
+from ..profiling.probes import Seen, unwatch, watch
+from ..profiling.spans import by_phase
 from ..views.report import Report
-from . import places
-from .probes import Seen, unwatch, watch
-from .spans import by_phase
 
 _OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
 GEARS = {"Numpy.run": "numpy", "Llvm.run": "llvm", "Simd.run": "simd", "Cuda.run": "cuda", "run_loop": "loop"}
@@ -61,14 +64,17 @@ class Profile(Report):
 
     def _see(self, seen: Seen) -> None:
         is_call = seen.place in places.CALLS
-        if is_call and type(seen.result).__name__ in _NO_RESULT:
+        if is_call and (seen.result is MISS or isinstance(seen.result, Begun)):
             return  # there was no entry for it: it goes on as a map
-        with self._lock:
-            if is_call:
-                f, xs = seen.args[:2]
-                self._calls.append(_Call(seen, (_name(f), _caller()), _length(xs)))
-            else:
-                self._spans.append(seen)
+        span = replace(seen, args=(), result=None)  # the user's data is not held
+        if is_call:
+            f, xs = seen.args[:2]
+            call = _Call(span, (_name(f), _caller()), _length(xs))
+            with self._lock:
+                self._calls.append(call)
+        else:
+            with self._lock:
+                self._spans.append(span)
 
     def to_dict(self) -> dict[str, Any]:
         calls = self._filled()
@@ -108,23 +114,26 @@ class Profile(Report):
     def _filled(self) -> list[_Call]:
         """Every outermost call with the spans inside it; those of worker threads are the call's that ran meanwhile."""
         with self._lock:
-            calls = [call for call in self._calls if not any(_within(call.seen, one.seen) for one in self._calls)]
-            spans = list(self._spans)
-        for call in calls:
+            made, spans = sorted(self._calls, key=lambda call: (call.seen.began, -call.seen.ended)), list(self._spans)
+        threads: dict[int, list[_Call]] = {}
+        for call in made:
             call.inside = []
+            outermost = threads.setdefault(call.seen.thread, [])
+            if not outermost or outermost[-1].seen.ended < call.seen.ended:
+                outermost.append(call)
         for span in spans:
-            around = [c for c in calls if c.seen.began <= span.began and span.ended <= c.seen.ended]
-            own = [c for c in around if c.seen.thread == span.thread] or around
-            if own:
-                own[-1].inside.append(span)
-        return calls
+            own = _around(span, threads.get(span.thread, []))
+            others = (_around(span, calls) for thread, calls in threads.items() if thread != span.thread)
+            around = own or next((other for other in others if other is not None), None)
+            if around is not None:
+                around.inside.append(span)
+        return sorted((call for calls in threads.values() for call in calls), key=lambda call: call.seen.began)
 
 
-_NO_RESULT = ("Begun", "Miss", "_Miss")
-
-
-def _within(seen: Seen, other: Seen) -> bool:
-    return seen is not other and seen.thread == other.thread and other.began <= seen.began and seen.ended <= other.ended
+def _around(span: Seen, calls: list[_Call]) -> _Call | None:
+    """The one of these calls, which follow each other, that the span is part of."""
+    at = bisect_right(calls, span.began, key=lambda call: call.seen.began) - 1
+    return calls[at] if at >= 0 and span.ended <= calls[at].seen.ended else None
 
 
 def _total(site: tuple[str, str], calls: list[_Call]) -> dict[str, Any]:
