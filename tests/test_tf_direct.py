@@ -23,6 +23,7 @@ XS = tf.constant(RNG.normal(size=9), tf.float32)
 INTS = tf.constant(RNG.integers(-9, 9, 9), tf.int32)
 IMAGES = tf.constant(RNG.uniform(size=(4, 5, 3)), tf.float32)
 BYTES = tf.constant(RNG.integers(0, 256, (4, 5, 3)), tf.uint8)
+SQUARES = tf.constant(np.eye(3) * 4 + np.ones((6, 3, 3)) * RNG.uniform(size=(6, 1, 1)), tf.float32)
 BIAS = tf.constant([1.0, 2.0, 3.0])
 COLUMN = tf.constant([[1.0], [2.0], [3.0], [4.0], [5.0]])
 GAIN = tf.Variable(2.0)
@@ -76,6 +77,15 @@ DIRECT = [
     (lambda t: t[0] * t[1], (XS, XS + 1)),
     (lambda t: [t[1], t[0]], (XS, XS + 1)),
     (tf.function(lambda x: x * 2.0), XS),
+    (lambda x: tf.sort(x), IMAGES),
+    (lambda x: tf.sort(x, axis=-2, direction="DESCENDING"), IMAGES),
+    (lambda x: tf.math.top_k(x, 2).values, IMAGES),
+    (lambda x: tf.math.top_k(x, k=2, sorted=True), IMAGES),
+    (lambda x: tf.math.top_k(x)[1], BYTES),
+    (lambda m: tf.linalg.eigvalsh(m), SQUARES),
+    (lambda m: tf.linalg.inv(m) * tf.linalg.cholesky(m), SQUARES),
+    (lambda m: tf.linalg.det(m) + tf.linalg.trace(m), SQUARES),
+    (lambda t: (t[0] * 2.0, tf.reduce_sum(t[1], axis=-1)), (XS[:4], IMAGES)),
 ]
 
 
@@ -116,7 +126,9 @@ REFUSED = [
     (lambda x: BIAS, XS),
     (lambda x: print(x) or x, XS),
     (lambda x: tf.random.uniform(()) + x, XS),
-    (lambda x: tf.sort(x), IMAGES),
+    (lambda x: tf.sort(x, axis=0), IMAGES),
+    (lambda x: tf.math.top_k(tf.exp(x), 2).indices, IMAGES),
+    (lambda x: tf.linalg.det(x), IMAGES[0]),
     (lambda x: float(x) * 2, XS),
     (lambda x: np.sin(x), XS),
     (lambda x: x + tf.shape(x)[0], INTS),

@@ -55,6 +55,7 @@ CASES: list[tuple[Any, tuple[Any, ...]]] = [
     (lambda v: tf.linalg.matvec(WEIGHTS, v, transpose_a=True), (ROWS,)),
     (lambda v: {"sum": tf.reduce_sum(v), "twice": tf.multiply(v, 2.0)}, (ROWS,)),
     (lambda v: tf.sort(v), (tf.constant(ROWS),)),
+    (lambda t: tf.linalg.matvec(t[0], t[1]), ((tf.constant(RNG.normal(size=(90, 4, 4))), tf.constant(ROWS[:90])),)),
     (lambda x: tf.maximum(x, tf.constant(0.1, tf.float64)), (FLOATS,)),
     (lambda x: tf.constant(2.0) * x, (SINGLES,)),
     (lambda x: x * tf.cast(LEVEL, x.dtype), (tf.constant(FLOATS),)),

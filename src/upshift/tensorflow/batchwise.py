@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -35,6 +35,13 @@ class Known:
     """A Python object that is the same for all elements."""
 
     value: Any
+
+
+class Largest(NamedTuple):
+    """What `tf.math.top_k` gives."""
+
+    values: Value
+    indices: Value
 
 
 NUMBERS = (bool, int, float, complex)
@@ -115,6 +122,35 @@ def _along(close: bool, default: int | None) -> Rule:
     return rule
 
 
+def _sorted(args: Sequence[Any], keywords: dict[str, Any]) -> Value:
+    x, axis, direction = _bound(args, keywords, "values", "axis", "direction")
+    _axes(x, axis if axis is not None else Known(-1))
+    if direction is not None:
+        _constant(direction, str)
+    return combined([x], False, cuts=False)
+
+
+def _largest(args: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    x, k, in_order = _bound(args, keywords, "input", "k", "sorted")
+    _axes(x, Known(-1))
+    if k is not None:
+        _constant(k, int)
+    if in_order is not None:
+        _constant(in_order, bool)
+    return Largest(combined([x], False, cuts=False), combined([x], False, cuts=True))
+
+
+def _of_matrices(less: int) -> Rule:
+    """Of the last two axes, of which the result has so many less."""
+
+    def rule(args: Sequence[Any], keywords: dict[str, Any]) -> Value:
+        if len(args) != 1 or keywords.keys() - {"name"} or not isinstance(args[0], Value) or args[0].rank < 2:
+            raise Unknown("something else than matrices")
+        return Value(args[0].stacked, args[0].rank - less, close=True)
+
+    return rule
+
+
 def _position(args: Sequence[Any], keywords: dict[str, Any]) -> Value:
     x, axis, _ = _bound(args, keywords, "input", "axis", "output_type")
     _axes(x, axis)
@@ -172,6 +208,9 @@ def _rules() -> dict[Any, Rule]:
     found |= dict.fromkeys((tf.argmax, tf.argmin), _position)
     found |= dict.fromkeys((tf.nn.softmax, tf.nn.log_softmax), _along(True, -1)) | {tf.cumsum: _along(True, None)}
     found |= dict.fromkeys((tf.zeros_like, tf.ones_like), _like)
+    found |= {tf.sort: _sorted, tf.math.top_k: _largest, tf.linalg.eigvalsh: _of_matrices(1)}
+    found |= dict.fromkeys((tf.linalg.inv, tf.linalg.cholesky, tf.linalg.expm), _of_matrices(0))
+    found |= {tf.linalg.det: _of_matrices(2), tf.linalg.trace: _of_matrices(2)}
     return found
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from ..config import settings
-from .batchwise import NUMBERS, RULES, SMOOTH, Known, Unknown, Value, combined, numbers_only
+from .batchwise import NUMBERS, RULES, SMOOTH, Known, Largest, Unknown, Value, combined, numbers_only
 from .call import Call
 from .captured import FOREIGN
 from .results import check_spec, is_dense, wanted_of
@@ -69,18 +69,15 @@ def look_at(call: Call) -> None:
     """`Unknown` where the function is not known to give for a column what it gives for each of its elements."""
     if not is_dense(call.signature):
         raise Unknown("results are not to be tensors")
-    if not call.is_dense or len({leaf.shape.rank for leaf in call.leaves}) > 1 or call.leaves[0].shape.rank is None:
-        raise Unknown("elements of several ranks")
-    fn = call.fn
-    if type(fn) is not types.FunctionType:
-        fn = plain_function(fn)
-    element = Value(True, call.leaves[0].shape.rank - 1)
-    given: Any = element
+    if not call.is_dense or any(leaf.shape.rank is None for leaf in call.leaves):
+        raise Unknown("elements of any rank")
+    elements = [Value(True, leaf.shape.rank - 1) for leaf in call.leaves]
+    given: Any = elements[0]
     if call.elems is not call.leaves[0]:
         if type(call.elems) not in (tuple, list) or len(call.elems) != len(call.leaves):
             raise Unknown("elements are nested")
-        given = type(call.elems)([element] * len(call.leaves))
-    made = _Run(MOST_STEPS).called(fn, [given], {}, 0)
+        given = type(call.elems)(elements)
+    made = _Run(MOST_STEPS).called(plain_function(call.fn), [given], {}, 0)
     if not all(isinstance(leaf, Value) and leaf.stacked for leaf in tf.nest.flatten(made)):
         raise Unknown("a result is the same for all elements")
 
@@ -94,7 +91,9 @@ def leaves_of(made: Any, call: Call) -> list[Any]:
 
 
 def plain_function(fn: Any) -> types.FunctionType:
-    """The function of a `tf.function` that has no options; others are `Unknown`."""
+    """The function itself, or that of a `tf.function` without options, which needs no tracing; others are `Unknown`."""
+    if type(fn) is types.FunctionType:
+        return fn
     inner = getattr(fn, "python_function", None)
     plain = type(inner) is types.FunctionType and not getattr(fn, "_jit_compile", True)
     if not plain or getattr(fn, "input_signature", True) is not None:
@@ -209,6 +208,8 @@ class _Frame:
             if instruction.argval != "dtype":
                 raise Unknown(f"it reads .{instruction.argval} of a tensor")
             self.stack.append(_DTYPE)
+        elif isinstance(owner, Largest) and instruction.argval in Largest._fields:
+            self.stack.append(getattr(owner, instruction.argval))
         elif isinstance(owner, Known) and isinstance(owner.value, types.ModuleType):
             self.stack.append(_held(getattr(owner.value, instruction.argval, _NULL)))
         else:
@@ -240,13 +241,13 @@ class _Frame:
 
     def item(self, instruction: dis.Instruction) -> None:
         owner, key = self.pop(2)
-        if type(owner) not in (tuple, list) or not isinstance(key, Known) or type(key.value) is not int:
+        if type(owner) not in (tuple, list, Largest) or not isinstance(key, Known) or type(key.value) is not int:
             raise Unknown("it takes a part of something")
         self.stack.append(owner[key.value])
 
     def unpack(self, instruction: dis.Instruction) -> None:
         owner = self.stack.pop()
-        if type(owner) not in (tuple, list) or len(owner) != instruction.argval:
+        if type(owner) not in (tuple, list, Largest) or len(owner) != instruction.argval:
             raise Unknown("it takes something apart")
         self.stack.extend(reversed(owner))
 

@@ -106,6 +106,8 @@ def explain(f: Any, xs: Sequence[Any], shared: dict[str, Any]) -> Explanation | 
 
 def call_for(f: Any, xs: Sequence[Any], shared: dict[str, Any]) -> Call | None:
     """The arguments of `up.map` as a call of `map_fn`, if the function gives tensors; None if not."""
+    if len(xs) == 1 and type(xs[0]) is tuple and not shared:
+        return _of_records(f, xs[0])
     kinds = [_kind(x) for x in xs]
     if not xs or None in kinds or not tf.executing_eagerly():
         return None
@@ -120,6 +122,16 @@ def call_for(f: Any, xs: Sequence[Any], shared: dict[str, Any]) -> Call | None:
     elems: Any = columns[0] if len(columns) == 1 else columns
     return Call(inner if plain else around(inner), elems, columns, None, n, lenient=True, loop=(inner, tuple(rows)),
                 around=None if plain else around)  # fmt: skip
+
+
+def _of_records(f: Any, columns: tuple[Any, ...]) -> Call | None:
+    """Elements that are tuples of tensors, as those of `map_fn` are."""
+    if not columns or any(_kind(x) != "tensor" for x in columns) or not tf.executing_eagerly():
+        return None
+    n = common_length(columns)
+    if not n or not _gives_tensors(f, [[tuple(x[0] for x in columns)]], ("record",)):
+        return None
+    return Call(f, columns, columns, None, n, lenient=True)
 
 
 def _kind(x: Any) -> str | None:

@@ -121,7 +121,7 @@ def emit(call: Call, options: Options) -> Any:
 def _directly(call: Call, options: Options) -> Any:
     """The function, called on whole columns."""
     with tf.name_scope(options.name or "map"):
-        made = call.fn(call.elems)
+        made = direct.plain_function(call.fn)(call.elems)
         try:
             leaves = direct.leaves_of(made, call)
         except (WrongSignature, WrongShape) as error:  # AutoGraph keeps the class of built-in errors only

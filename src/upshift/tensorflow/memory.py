@@ -51,6 +51,10 @@ PATIENCE = {"python": 3.0, "xla": 3.0, "numpy": 3.0, "vectorized": 20.0, "map": 
 """How many times its price a way must have been missed before another fast one is given up for it."""
 LONG, PATIENCE_WHEN_SLOW = 1e-3, 2.0
 """Seconds of a call from which on graphs are tried sooner, and after how many times their price."""
+TAPED = 4.0
+"""How many times longer the loop takes with its gradient, which nobody times: for each operation, some of another."""
+HEAVY = 300e-6
+"""Seconds for each operation of an element above which its numbers, and not its operations, take the time."""
 UNGRAPHED = ("python", "numpy")
 """Ways that are started faster than a graph is."""
 UNTRACED = ("direct", "python")
@@ -108,7 +112,12 @@ class Known:
         """A call by a way took so long. The first ones, in which plans of its own settle, say little."""
         self.spent += seconds
         runs, spent = self.warm.get(name, (0, 0.0))
-        if name == "direct" or runs >= WARM_RUNS or (runs > 1 and spent + seconds >= WARM_SECONDS):
+        if (
+            name == "direct"
+            or runs >= WARM_RUNS
+            or seconds >= WARM_SECONDS
+            or (runs > 1 and spent + seconds >= WARM_SECONDS)
+        ):
             self.lines[name].add(n, seconds)
         else:
             self.warm[name] = runs + 1, spent + seconds
@@ -126,7 +135,8 @@ class Known:
         if name in self.ways and self.ways[name].fits(n):
             return False
         if not any(way.fits(n) for way in self.ways.values()):
-            return seconds > 1.5 * cost or self.spent > cost
+            weight = TAPED if self.with_operations else 1.0
+            return weight * seconds > 1.5 * cost or weight * self.spent > cost
         if name == "numba":
             return seconds > 1.5 * cost or (seconds > WORTHWHILE and self.spent > cost)
         if name in UNGRAPHED:
@@ -203,6 +213,11 @@ class Known:
         parts = isinstance(self.traced, Traced) and bool(self.traced.kinds & WHILE) and "numpy" in self.candidates
         if parts and all(spec.shape.rank == 0 for spec in call.specs):  # where the paths of numbers part, NumPy is slow
             self.candidates.sort(key=lambda name: ("xla", "numba").index(name) if name in ("xla", "numba") else 2)
+        if isinstance(self.traced, Traced) and self.rate > HEAVY * self.traced.size and "map" in self.candidates:
+            self.candidates.sort(key=lambda name: name != "map")  # elements are large: several at a time, one by one
+            if "numpy" in self.candidates:
+                self.candidates.remove("numpy")
+                self.refusals["numpy"] = "its numbers take the time, not its operations: NumPy is no faster"
         if isinstance(self.traced, str):
             self.refusals |= dict.fromkeys(self.candidates, self.traced)
             dense = "numpy" in self.candidates
