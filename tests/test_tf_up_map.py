@@ -56,6 +56,8 @@ CASES: list[tuple[Any, tuple[Any, ...]]] = [
     (lambda v: {"sum": tf.reduce_sum(v), "twice": tf.multiply(v, 2.0)}, (ROWS,)),
     (lambda v: tf.sort(v), (tf.constant(ROWS),)),
     (lambda t: tf.linalg.matvec(t[0], t[1]), ((tf.constant(RNG.normal(size=(90, 4, 4))), tf.constant(ROWS[:90])),)),
+    (lambda t: tf.add(t, 1.0), ((tf.constant(SINGLES), tf.constant(SINGLES)),)),
+    (lambda t: (t[1], tf.sin(t[0])), ((tf.constant(FLOATS), tf.constant(INTS)),)),
     (lambda x: tf.maximum(x, tf.constant(0.1, tf.float64)), (FLOATS,)),
     (lambda x: tf.constant(2.0) * x, (SINGLES,)),
     (lambda x: x * tf.cast(LEVEL, x.dtype), (tf.constant(FLOATS),)),
@@ -63,7 +65,9 @@ CASES: list[tuple[Any, tuple[Any, ...]]] = [
 
 
 def loop(f: Any, columns: tuple[Any, ...]) -> Any:
-    results = [f(*row) for row in zip(*columns, strict=True)]
+    """A tuple of columns is a column of tuples."""
+    rows = [zip(*column, strict=True) if isinstance(column, tuple) else column for column in columns]
+    results = [f(*row) for row in zip(*rows, strict=True)]
     stacked = [tf.stack(column) for column in zip(*map(tf.nest.flatten, results), strict=True)]
     return tf.nest.pack_sequence_as(results[0], stacked)
 
@@ -72,7 +76,7 @@ def loop(f: Any, columns: tuple[Any, ...]) -> Any:
 @pytest.mark.parametrize("n", [3, 300])
 def test_results_are_the_loops_tensors(case: Any, n: int) -> None:
     f, columns = case
-    columns = tuple(column[:n] for column in columns)
+    columns = tuple(tuple(one[:n] for one in column) if isinstance(column, tuple) else column[:n] for column in columns)
     want = loop(f, columns)
     for _ in range(4):
         got = up.map(f, *columns)
@@ -153,6 +157,13 @@ def test_exact_and_disabled_are_the_loop() -> None:
 def test_other_policies_are_up_maps_own() -> None:
     made = up.map(lambda v: tf.reshape(v, [5]), ROWS[:3], on_error="return")
     assert all(isinstance(one, tf.errors.InvalidArgumentError) for one in made)
+
+
+def test_tuples_that_are_no_columns_of_tensors() -> None:
+    pair = tf.constant(0.5), tf.constant(1.5)
+    np.testing.assert_allclose(up.map(sine, pair), np.sin([0.5, 1.5]) + 1, rtol=1e-6)
+    with pytest.raises(up.LengthError, match="length"):
+        up.map(lambda t: tf.add(t[0], t[1]), (tf.constant(FLOATS), tf.constant(FLOATS[:5])))
 
 
 def test_no_elements_and_other_columns() -> None:

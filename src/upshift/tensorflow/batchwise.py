@@ -49,7 +49,7 @@ NUMBERS = (bool, int, float, complex)
 
 def combined(operands: Sequence[Value | Known], close: bool, cuts: bool) -> Value:
     """What an operation on every number alike makes. `cuts`: another bit of an operand may be another result."""
-    tensors = [value if isinstance(value, Value) else Value(False, _rank_of(value.value)) for value in operands]
+    tensors = [value if isinstance(value, Value) else Value(False, _rank_of(value)) for value in operands]
     stacked = {value.rank for value in tensors if value.stacked}
     rank = max(value.rank for value in tensors)
     if stacked and stacked != {rank}:
@@ -59,7 +59,8 @@ def combined(operands: Sequence[Value | Known], close: bool, cuts: bool) -> Valu
     return Value(bool(stacked), rank, (close or any(value.close for value in tensors)) and not cuts)
 
 
-def _rank_of(value: Any) -> int:
+def _rank_of(operand: Any) -> int:
+    value = operand.value if isinstance(operand, Known) else operand
     if type(value) in NUMBERS:
         return 0
     raise Unknown(f"a {type(value).__name__} meets a tensor")
@@ -135,8 +136,8 @@ def _largest(args: Sequence[Any], keywords: dict[str, Any]) -> Any:
     _axes(x, Known(-1))
     if k is not None:
         _constant(k, int)
-    if in_order is not None:
-        _constant(in_order, bool)
+    if in_order is not None and not _constant(in_order, bool):
+        raise Unknown("an order that is left open")
     return Largest(combined([x], False, cuts=False), combined([x], False, cuts=True))
 
 

@@ -126,9 +126,11 @@ def call_for(f: Any, xs: Sequence[Any], shared: dict[str, Any]) -> Call | None:
 
 def _of_records(f: Any, columns: tuple[Any, ...]) -> Call | None:
     """Elements that are tuples of tensors, as those of `map_fn` are."""
-    if not columns or any(_kind(x) != "tensor" for x in columns) or not tf.executing_eagerly():
+    if any(_kind(x) != "tensor" for x in columns) or not tf.executing_eagerly():
         return None
-    n = common_length(columns)
+    if len({len(x) for x in columns}) != 1:
+        return None  # an error of `up.map`'s own
+    n = len(columns[0])
     if not n or not _gives_tensors(f, [[tuple(x[0] for x in columns)]], ("record",)):
         return None
     return Call(f, columns, columns, None, n, lenient=True)
