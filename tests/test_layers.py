@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("verify",),
     ("plan",),
     ("frames",),
-    ("api", "partials", "unboxed", "axes", "broadcast"),
+    ("words", "api", "partials", "unboxed", "axes", "broadcast"),
     ("adaptive",),
     ("report", "adapters", "doctor", "tensorflow", "pandas", "polars"),
     ("cli",),

@@ -27,6 +27,7 @@ from .plan.whole import stacked
 from .trace.paths import plain_of
 from .trace.positions import Apart
 from .verify import check_columns, differ
+from .words import refuse_unknown, split_words
 
 if TYPE_CHECKING:
     from . import emit, frames
@@ -38,7 +39,7 @@ else:  # each takes some ten milliseconds to load
     emit, batches, frames = Later("upshift.emit"), Later("upshift.plan.batch"), Later("upshift.frames")
     random_streams, explanation = Later("upshift.gears.streams"), Later("upshift.plan.explanation")
 
-GEARS = ("loop", "numpy", "llvm", "simd", "jax", "cuda")
+GEARS = ("loop", "numpy", "llvm", "simd", "jax", "cuda", "threads", "processes")
 
 
 def map(
@@ -51,6 +52,9 @@ def map(
     seed: Any = None,
     memory: int | str | None = None,
     out: Any = None,
+    workers: int | None = None,
+    timeout: float | None = None,
+    pure: bool | None = None,
     **shared: Any,
 ) -> Any:
     """`[f(*row, **shared) for row in zip(*xs)]`, stacked, in the fastest gear. Keywords are shared by all elements.
@@ -64,12 +68,20 @@ def map(
     [1.0, None, 0.25]
 
     `on_error`: "raise" | "return" (the exceptions in place) | "skip" | ("fill", value). `gear`: "loop" | "numpy" |
-    "llvm" forces one. `exact=True`: not one bit may differ from the loop; else floats may, by rounding (1e-9).
+    "llvm" | "processes" | "threads" forces one. `exact=True`: not one bit may differ from the loop; else floats may, by
+    rounding (1e-9).
     `randomness="independent"`: every element has a random stream of its own, from `seed` and its position, instead of
     the loop's. `memory`: temporary memory, such as "512MB". `out`: an array that takes the result, such as a memmap.
+    `workers`: how many processes or threads there may be. `timeout`: seconds for an element in a worker process.
+    `pure=True`: calls of `f` are independent of each other, whatever they look like.
     """
     if type(f) is types.FunctionType and f.__dict__:
         f = plain_of(f)
+    if workers is not None or timeout is not None or pure is not None:
+        words = {"workers": workers, "timeout": timeout, "pure": pure}
+        asked, shared = split_words(f, words, shared)
+        with config(**asked):
+            return _map_with(f, xs, on_error, gear, exact, Options(randomness, seed, memory, out), shared)
     if randomness != "loop" or memory is not None or out is not None:
         return _map_with(f, xs, on_error, gear, exact, Options(randomness, seed, memory, out), shared)
     if seed is not None:
@@ -119,7 +131,13 @@ def _map_with(f: Any, xs: Any, on_error: OnError, gear: Any, exact: bool, option
             return _stored(_map(streams.apart, (positions, *columns), on_error, gear, exact, shared), options.out)
     if options.seed is not None:
         shared["seed"] = options.seed
-    return _map_into(options.out, f, xs, on_error, gear, exact, shared)
+    if options.out is not None:
+        return _map_into(options.out, f, xs, on_error, gear, exact, shared)
+    if gear is None and on_error == "raise" and of_tensors(f, xs):
+        result = run_on_tensors(f, xs, shared, exact)
+        if result is not MISS:
+            return result
+    return _map(f, xs, on_error, gear, exact, shared)
 
 
 _APART = Refusal("llvm", "elements draw from streams of their own")
@@ -169,7 +187,10 @@ def _map(
     lists = [listed(x) for x in xs]
     if any(made is not x for made, x in zip(lists, xs)):
         return map(f, *lists, on_error=on_error, gear=gear, exact=exact, **shared)
+    if shared:
+        refuse_unknown(f, shared)
     job = make_job(f, xs, shared, exact)
+    job.on_error = on_error
     if job.n == 0:
         return empty(_annotation(f))
     if settings().disable:  # whatever was asked for

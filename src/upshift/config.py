@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 
 def _flag(name: str) -> bool:
@@ -16,9 +17,20 @@ def _flag(name: str) -> bool:
 def _threads() -> int:
     """How many threads a gear may use; OMP_NUM_THREADS is obeyed where our own variable is not set."""
     for name in ("UPSHIFT_NUM_THREADS", "OMP_NUM_THREADS"):
-        text = os.environ.get(name, "").split(",")[0].strip()
-        if text.isdigit() and int(text) > 0:
-            return int(text)
+        found = _count(name)
+        if found:
+            return found
+    return cores()
+
+
+def _count(name: str) -> int:
+    """The number that an environment variable begins with; 0 where it has none."""
+    text = os.environ.get(name, "").split(",")[0].strip()
+    return int(text) if text.isdigit() else 0
+
+
+def cores() -> int:
+    """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -51,6 +63,14 @@ class Settings:
     verify: bool = True
     memory: int = 1 << 29
     """Bytes of temporary memory; results and what is passed in do not count."""
+    workers: int = 0
+    """Processes, or threads for what does not compile; 0: as many as there are cores."""
+    timeout: float | None = None
+    """Seconds that an element may take in a worker process."""
+    pure: bool = False
+    """Whether functions are said to do nothing but compute, whatever they look like."""
+    progress: Any = None
+    """True for a bar, or what is called with a `Progress` as elements are finished."""
 
 
 def from_environment() -> Settings:
@@ -60,6 +80,10 @@ def from_environment() -> Settings:
         num_threads=_threads(),
         verify=os.environ.get("UPSHIFT_VERIFY", "1") not in ("0", "false", "no"),
         memory=bytes_of(os.environ.get("UPSHIFT_MEMORY") or "512MB"),
+        workers=_count("UPSHIFT_WORKERS"),
+        timeout=float(os.environ.get("UPSHIFT_TIMEOUT") or 0) or None,
+        pure=_flag("UPSHIFT_PURE"),
+        progress=_flag("UPSHIFT_PROGRESS") or None,
     )
 
 
@@ -96,3 +120,17 @@ def in_force(changed: Settings) -> Iterator[None]:
             _SETTINGS.reset(token)
         except ValueError:  # the block was left in another context than it was entered in
             _SETTINGS.set(before)
+
+
+_IN_WORKER = False
+
+
+def be_worker() -> None:
+    """This process is a worker: it starts none of its own."""
+    global _IN_WORKER
+    _IN_WORKER = True
+
+
+def in_worker() -> bool:
+    """Whether this process is a worker of another one."""
+    return _IN_WORKER

@@ -16,12 +16,26 @@ _LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "pl
 """Folders of installed code: an error from in there has its cause in the line of the user's that led there."""
 
 
+def is_of_library(file: str) -> bool:
+    """Whether a file of source is part of an installed library, or of Upshift."""
+    return file.startswith((*_LIBRARIES, _OURS, "<frozen"))
+
+
+def is_of_upshift(file: str) -> bool:
+    """Whether a file of source is Upshift's own."""
+    return file.startswith(_OURS)
+
+
 class UpshiftError(Exception):
     """Anything that Upshift itself has to say; errors of the mapped function keep their own type."""
 
 
 class LengthError(UpshiftError, ValueError):
     """Columns of one call have different lengths."""
+
+
+class WorkerLost(UpshiftError, RuntimeError):
+    """A worker process ended while it ran some elements, and so did the one that ran them again."""
 
 
 class GearRefused(UpshiftError, RuntimeError):

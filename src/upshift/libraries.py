@@ -52,6 +52,11 @@ _NAMES_THAT_ACT = {
 }
 _METHODS_THAT_ACT = dict.fromkeys(("tofile", "dump"), _FILES)
 """Methods of NumPy's arrays and numbers."""
+BUILTINS_THAT_ACT = {
+    "print": "prints", "input": "reads input", "open": "opens a file", "exec": "runs code", "eval": "runs code",
+    "breakpoint": "stops for a debugger", "globals": "reads all globals", "locals": "reads all variables",
+    "setattr": "changes an object", "delattr": "changes an object", "__import__": "imports a module",
+}  # fmt: skip
 _LEFT_ALONE = frozenset(
     "numpy scipy builtins operator _operator itertools functools _functools bisect _bisect heapq _heapq "
     "math cmath collections _collections decimal _decimal struct _struct string _string re zlib binascii "

@@ -14,13 +14,9 @@ from typing import Any
 
 from ..errors import Refusal
 from ..gears.signatures import place_of
+from ..libraries import BUILTINS_THAT_ACT
 from ..trace.paths import plain_of
 
-IMPURE = {
-    "print": "prints", "input": "reads input", "open": "opens a file", "exec": "runs code", "eval": "runs code",
-    "breakpoint": "stops for a debugger", "globals": "reads all globals", "locals": "reads all variables",
-    "setattr": "changes an object", "delattr": "changes an object", "__import__": "imports a module",
-}  # fmt: skip
 WORLDLY = {
     "random": "draws random numbers", "secrets": "draws random numbers", "time": "reads the clock",
     "datetime": "reads the clock", "os": "talks to the system", "sys": "talks to the interpreter",
@@ -102,8 +98,8 @@ def _worldly(f: types.FunctionType, name: str) -> str | None:
     value = _value(f, name)
     if type(value) is types.ModuleType:
         return WORLDLY.get(value.__name__)
-    if value is getattr(builtins, name, None) and name in IMPURE and name not in f.__code__.co_freevars:
-        return IMPURE[name]
+    if value is getattr(builtins, name, None) and name in BUILTINS_THAT_ACT and name not in f.__code__.co_freevars:
+        return BUILTINS_THAT_ACT[name]
     if type(value) is types.BuiltinMethodType and type(value.__self__) is not types.ModuleType:
         value = type(value.__self__)  # random.random is a method of a generator
     return WORLDLY.get(value.__module__) if type(value) in _NAMED else None

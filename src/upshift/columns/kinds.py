@@ -46,6 +46,18 @@ class Kind:
     def __repr__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> Any:  # there is one of each in every process
+        return _interned, (self.name, self.dtype, self.shape, self.parts)
+
+
+def _interned(name: str, dtype: np.dtype[Any], shape: tuple[int, ...] | None, parts: tuple[Kind, ...] | None) -> Any:
+    """The kind of this process that one of another process stands for."""
+    if parts is not None:
+        return bundle_kind(parts)
+    if shape is not None:
+        return array_kind(dtype, shape)
+    return next((kind for kind in _BY_TYPE.values() if kind.python and kind.name == name), None) or kind_of_dtype(dtype)
+
 
 BOOL = Kind("bool", np.dtype(np.bool_), True)
 INT = Kind("int", np.dtype(np.int64), True)

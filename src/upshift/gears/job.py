@@ -20,6 +20,8 @@ class Job:
     n: int
     exact: bool = False
     offset: int = 0
+    on_error: Any = "raise"
+    """What becomes of elements that raise, where a gear runs the plain function itself."""
     _groups: list[Group] | None = field(default=None)
     whole: Job | None = None
     """Where the columns are fields of records: the job of the function that is given the records themselves."""
@@ -36,7 +38,7 @@ class Job:
     def part(self, start: int, stop: int | None = None) -> Job:
         """The rows from `start` on, as a job of their own that knows where it stood."""
         columns = [column[start:stop] for column in self.columns]
-        return Job(self.f, columns, self.shared, len(columns[0]), self.exact, self.offset + start)
+        return Job(self.f, columns, self.shared, len(columns[0]), self.exact, self.offset + start, self.on_error)
 
     def groups(self) -> list[Group]:
         """The elements as homogeneous columns of numbers."""

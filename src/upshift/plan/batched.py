@@ -14,6 +14,8 @@ class Batched:
 
     pieces: list[Placed] = field(default_factory=list)
     left: list[Column] = field(default_factory=list)
+    skipped: list[int] = field(default_factory=list)
+    """Positions of elements that raised, where those are left out."""
     trial: bool = False
     """Whether only the trace is wanted and the results are thrown away: no random numbers are drawn for them."""
 

@@ -18,6 +18,7 @@ from ..gears.job import Job
 from ..gears.pace import Pace
 from ..loading import Later
 from ..trace.positions import Apart
+from . import workers
 from .arms import FEW, Cuda, Optimised, Simd, Way, arms_of
 from .batched import Batched
 from .ledger import Ledger
@@ -66,6 +67,8 @@ class Function:
             made = arm.run(job)
             arm.ready = not isinstance(made, Refusal)
             return made
+        if gear in workers.GEARS:
+            return workers.force(gear, job, self.ledger)
         machines = self.forced.setdefault(gear, Machines(gear))
         own = self.arm(gear)
         if isinstance(own, Cuda | Simd):

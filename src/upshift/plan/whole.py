@@ -25,6 +25,8 @@ def stacked(results: list[Any], on_error: OnError) -> Any:
 
 def plain_rows(job: Job, made: Batched, on_error: OnError, have: Sequence[Any] = ()) -> Looped:
     """The rows that were left, by the plain function, in order; not again for the first ones, whose results we have."""
+    if made.skipped:
+        return np.array(sorted(made.skipped), np.int64), [SKIPPED] * len(made.skipped)
     if not made.left:
         return np.empty(0, np.int64), []
     lanes = np.sort(np.concatenate(made.left))

@@ -1,0 +1,349 @@
+"""Elements on several processes: chunks go to workers by shared memory, results come back in order.
+
+up.map(parse, paths, gear="processes", workers=4)
+
+A worker that is killed costs nothing but its chunk, which is run once more; an element that takes longer than the
+timeout ends its worker. The first error in the order of the elements is the one that is raised, as in the loop.
+"""
+
+from __future__ import annotations
+
+import heapq
+import importlib.util
+import selectors
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..columns.inputs import Elements
+from ..columns.outputs import Objects, Placed
+from ..config import settings
+from ..errors import Refusal, WorkerLost, name_element
+from .job import Job
+from .workers import pool
+from .workers.answers import Answer, surroundings_of
+from .workers.functions import NotSendable, function_parcel, load, parcel_of
+from .workers.purity import REMEDY, why_impure
+from .workers.segments import Segment
+
+GEAR = "processes"
+CHUNK_SECONDS = 30e-3
+"""What a chunk is expected to take: long enough to cost nothing, short enough that no worker waits for the last one."""
+CHUNK_BYTES = 1 << 23
+"""How many bytes of elements are in a chunk at most, unless it is one element."""
+TWICE = 2
+"""How often a chunk may lose its worker."""
+
+
+@dataclass(order=True, slots=True)
+class Chunk:
+    """Elements from `low` to `high`, by position in the job."""
+
+    low: int
+    high: int = field(compare=False)
+    lost: int = field(compare=False, default=0)
+    """How often its worker has ended meanwhile."""
+
+
+@dataclass(slots=True)
+class Made:
+    """What workers made of a job: results by position, and what stands for elements that raised."""
+
+    pieces: list[Placed] = field(default_factory=list)
+    skipped: list[int] = field(default_factory=list)
+    done: int = 0
+    """Elements from the first one on that are finished; the others were given up as too slow."""
+
+
+def why_not(f: Any, shared: dict[str, Any]) -> Refusal | None:
+    """Why a function is not for worker processes, as far as can be told without one."""
+    if pool.WHY_NOT:
+        return Refusal(GEAR, pool.WHY_NOT)
+    if importlib.util.find_spec("cloudpickle") is None:
+        return Refusal(GEAR, "cloudpickle is not installed", remedy='pip install "upshift[parallel]"')
+    if not settings().pure:
+        reason, where = why_impure(f, shared)
+        if reason:
+            return Refusal(GEAR, reason, where, REMEDY)
+    return None
+
+
+class Run:
+    """One job on its way through workers."""
+
+    def __init__(self, job: Job, rate: float, patience: float, told: Callable[[int], None], refusals: Any) -> None:
+        self.job, self.patience, self.told = job, patience, told
+        self.rate, self.bytes = rate, _bytes_of(job.columns)
+        around = surroundings_of(settings(), job.on_error, job.exact, refusals)
+        self.parcel, self.digest = function_parcel(job.f, job.shared, around)
+        self.next = 0
+        self.again: list[Chunk] = []
+        self.answers: dict[int, tuple[Chunk, Answer]] = {}
+        self.failed: tuple[int, BaseException] | None = None
+        """The first element that raised, as far as is known."""
+        self.gave_up = False
+        self.refused = ""
+        self.timeout = settings().timeout
+        self.ends: dict[int, BaseException] = {}
+        """Elements that took too long, where that is not the end of all."""
+        self.finished = 0
+        self.watched: dict[pool.Worker, tuple[tuple[int, int], float]] = {}
+        """Where a worker was, and since when."""
+
+    def run(self, count: int) -> Made | str:
+        """All chunks by so many workers; or why not, in words."""
+        segment = Segment()
+        try:
+            extents, _ = self.parcel.write(segment)
+            with pool.hired(count) as workers, selectors.DefaultSelector() as selector:
+                self.workers, self.selector = workers, selector
+                self.lesson = self.digest, extents, segment
+                for worker in workers:
+                    self._begin(worker)
+                began = time.perf_counter()
+                while any(worker.given for worker in workers) and not self.refused and not self._is_settled():
+                    self._hear()
+                    self._judge(time.perf_counter() - began)
+        finally:
+            segment.close()
+        if self.refused:
+            return self.refused
+        if self.failed is not None:
+            raise self.failed[1]
+        return self._made()
+
+    def _begin(self, worker: pool.Worker) -> None:
+        self.selector.register(worker, selectors.EVENT_READ)
+        worker.teach(*self.lesson)
+        self.watched[worker] = worker.at(), time.monotonic()
+        self._feed(worker)
+
+    def _is_settled(self) -> bool:
+        """Whether the error that will be raised is known: all elements before it are done."""
+        if self.failed is None:
+            return False
+        before = [chunk for worker in self.workers for chunk in worker.given] + self.again
+        return not any(chunk.low < self.failed[0] for chunk in before)
+
+    def _feed(self, worker: pool.Worker) -> None:
+        while worker.free and (chunk := self._take(worker)) is not None:
+            part = self.job.part(chunk.low, chunk.high)
+            try:
+                parcel = parcel_of(list(part.columns))
+            except NotSendable as reason:
+                self.refused = str(reason)
+                return
+            self.bytes = max(self.bytes, parcel.nbytes / part.n)
+            worker.give(chunk, self.digest, parcel, part.offset)
+
+    def _take(self, worker: pool.Worker) -> Chunk | None:
+        if self.again and (not self.again[0].lost or not worker.given):  # what has ended a worker has one to itself
+            return heapq.heappop(self.again)
+        if self.failed is not None or self.gave_up or self.next >= self.job.n:
+            return None
+        low, left = self.next, self.job.n - self.next
+        share = -(-left // (2 * pool.DEPTH * len(self.workers)))
+        size = min(share, int(CHUNK_SECONDS / self.rate) if self.rate else 1, int(CHUNK_BYTES / max(self.bytes, 1)))
+        self.next = low + max(size, 1)
+        return Chunk(low, min(self.next, self.job.n))
+
+    def _hear(self) -> None:
+        """Wait for what workers say, or until one has taken too long."""
+        for key, _ in self.selector.select(min(self.timeout / 4, 0.1) if self.timeout else 1.0):
+            worker: Any = key.fileobj
+            try:
+                found = worker.answer(load)
+            except (EOFError, OSError):
+                self._lost(worker)
+                continue
+            if found is not None:
+                self._keep(*found)
+                self._feed(worker)
+        if self.timeout:
+            for worker in list(self.workers):
+                self._look_at(worker)
+
+    def _keep(self, chunk: Chunk, answer: Answer) -> None:
+        for text, category, file, line in answer.warned:
+            module = next((m for m in list(sys.modules.values()) if getattr(m, "__file__", None) == file), None)
+            registry = module.__dict__.setdefault("__warningregistry__", {}) if module else {}
+            warnings.warn_explicit(text, category, file, line, registry=registry)
+        if answer.refused:
+            self.refused = answer.refused
+        elif answer.raised is not None:
+            at = answer.raised[0] - self.job.offset
+            if self.failed is None or at < self.failed[0]:
+                self.failed = at, answer.raised[1]
+        else:
+            n = chunk.high - chunk.low
+            rate = max(answer.seconds / n, 1e-7)
+            self.rate = rate if not self.rate else 0.5 * self.rate + 0.5 * rate
+            self.answers[chunk.low] = chunk, answer
+            self.finished += n
+            self.told(n)
+
+    def _judge(self, took: float) -> None:
+        """Where workers turn out to be slower than the loop, no more chunks are given to them."""
+        if self.patience and took > 0.2 and self.finished and took / self.finished > self.patience:
+            self.gave_up = True
+
+    def _lost(self, worker: pool.Worker) -> None:
+        """A worker has ended: what it ran is run once more, by another one."""
+        given, greeted = worker.given, worker.greeted
+        self._remove(worker)
+        how = pool.dismiss(worker)
+        if not greeted:
+            raise WorkerLost(f"a worker process could not be started: it {how}")
+        if given:
+            first = given[0]
+            first.lost += 1
+            if first.lost >= TWICE:
+                low = self.job.offset + first.low
+                raise WorkerLost(
+                    f"worker processes were lost {TWICE} times while they ran elements {low} to "
+                    f"{self.job.offset + first.high - 1}: the last one {how}"
+                )
+        self._replace(given)
+
+    def _remove(self, worker: pool.Worker) -> None:
+        self.selector.unregister(worker)
+        self.workers.remove(worker)
+
+    def _replace(self, given: list[Chunk]) -> None:
+        for chunk in given:
+            heapq.heappush(self.again, chunk)
+        new = pool.start()
+        self.workers.append(new)
+        self._begin(new)
+
+    def _look_at(self, worker: pool.Worker) -> None:
+        """End a worker whose element has taken longer than the timeout."""
+        now, at = time.monotonic(), worker.at()
+        before, since = self.watched.get(worker, (at, now))
+        if at != before or not worker.given:
+            self.watched[worker] = at, now
+            return
+        assert self.timeout is not None
+        if now - since < self.timeout or not at[1]:
+            return
+        given = worker.given
+        self._remove(worker)
+        pool.dismiss(worker)
+        first = given.pop(0)
+        i = min(first.low + at[1] - 1, first.high - 1)
+        low = self.job.offset + first.low
+        error = TimeoutError(
+            f"an element took longer than {self.timeout:g} s (of elements {low} to {low + first.high - first.low - 1})"
+        )
+        name_element(error, self.job.offset + i, self.job.row(i))
+        if self.job.on_error == "raise":
+            if self.failed is None or i < self.failed[0]:
+                self.failed = i, error
+            given = [chunk for chunk in given if chunk.low < self.failed[0]]
+            given += [Chunk(first.low, i)] if i > first.low else []
+        else:
+            self.ends[i] = error
+            self.told(1)
+            given += [Chunk(a, b) for a, b in ((first.low, i), (i + 1, first.high)) if b > a]
+        self._replace(given)
+
+    def _made(self) -> Made:
+        made, on_error = Made(), self.job.on_error
+        fill = not isinstance(on_error, str)
+        for low in sorted(self.answers):
+            chunk, answer = self.answers[low]
+            for lanes, results in answer.looped:
+                if fill:
+                    positions = {int(k): j for j, k in enumerate(np.arange(chunk.high - low)[lanes])}
+                    for k in answer.skipped:
+                        results[positions[k]] = on_error[1]
+                _place(made, lanes, results, low)
+            for lanes, piece in answer.pieces:
+                made.pieces.append((_moved(lanes, low), piece))
+            if not fill:
+                made.skipped += [low + k for k in answer.skipped]
+        for i, error in self.ends.items():
+            made.pieces.append((slice(i, i + 1), Objects([error if on_error == "return" else on_error[1]])))
+            made.skipped += [i] if on_error == "skip" else []
+        if made.skipped:
+            made.pieces = _without(made.pieces, set(made.skipped), self.job.n)
+        made.done = self.next if self.gave_up else self.job.n
+        return made
+
+
+def _place(made: Made, lanes: Any, results: list[Any], low: int) -> None:
+    """Results of the loop: joined to those before, where they follow."""
+    if isinstance(lanes, slice) and lanes.step is None:
+        start = low + (lanes.start or 0)
+        where = slice(start, start + len(results))
+        if made.pieces:
+            before, piece = made.pieces[-1]
+            if isinstance(piece, Objects) and isinstance(before, slice) and before.stop == start:
+                piece.results.extend(results)
+                made.pieces[-1] = slice(before.start, where.stop), piece
+                return
+        made.pieces.append((where, Objects(results)))
+    elif results:
+        made.pieces.append((lanes + low, Objects(results)))
+
+
+def _without(pieces: list[Placed], skipped: set[int], n: int) -> list[Placed]:
+    """Pieces of the loop's results without those that stand for elements that are left out."""
+    found: list[Placed] = []
+    for lanes, piece in pieces:
+        if not isinstance(piece, Objects):
+            found.append((lanes, piece))
+            continue
+        kept = [(i, r) for i, r in zip(np.arange(n)[lanes].tolist(), piece.results) if i not in skipped]
+        if kept:
+            found.append((np.array([i for i, _ in kept], np.int64), Objects([r for _, r in kept])))
+    return found
+
+
+def _moved(lanes: Any, by: int) -> Any:
+    if isinstance(lanes, slice):
+        return slice(by + (lanes.start or 0), by + lanes.stop)
+    return lanes + by
+
+
+def _bytes_of(columns: Any) -> float:
+    """About how many bytes an element has, as far as a look at its columns tells."""
+    sizes = [_bytes(column) for column in columns]
+    return float(sum(sizes))
+
+
+def _bytes(column: Elements) -> float:
+    if isinstance(column, np.ndarray):
+        return column.nbytes / max(len(column), 1)
+    first = column[0] if len(column) else None
+    return float(first.nbytes) if isinstance(first, np.ndarray) else 8.0
+
+
+def _nobody(count: int) -> None:
+    pass
+
+
+def run_processes(
+    job: Job,
+    rate: float = 0.0,
+    patience: float = 0.0,
+    told: Callable[[int], None] = _nobody,
+    refusals: dict[str, Any] | None = None,
+) -> Made | Refusal:
+    """A job on worker processes. `rate`: seconds that the loop takes for an element, where that is known; `patience`:
+    seconds for an element from which on workers are given up; `told`: called with the count of finished elements;
+    `refusals`: what the plan knows of other gears."""
+    refused = why_not(job.f, job.shared)
+    if refused is not None:
+        return refused
+    try:
+        run = Run(job, rate, patience, told, refusals or {})
+        made = run.run(min(settings().workers or pool.count(), max(job.n, 1)))
+    except NotSendable as reason:
+        return Refusal(GEAR, str(reason))
+    return Refusal(GEAR, made, remedy=REMEDY) if isinstance(made, str) else made
