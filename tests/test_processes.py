@@ -313,16 +313,22 @@ SCRIPT = """
     import os, sys, time
     import upshift as up
 
+    begun = []
+
     def f(x):
+        begun.append(x)
         time.sleep(0.05)
         return x
 
-    up.map(f, list(range(4)), gear="{gear}", workers=2)
+    up.map(f, list(range(4)), gear="{gear}", workers=2, pure=True)
     print("ready", flush=True)
     try:
-        up.map(f, list(range(100_000)), gear="{gear}", workers=2)
+        up.map(f, list(range(100_000)), gear="{gear}", workers=2, pure=True)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
+        count = len(begun)
+        time.sleep(0.2)
+        print(count, len(begun), flush=True)
         time.sleep({after})
 """
 
@@ -351,6 +357,8 @@ def test_an_interrupt_ends_everything(tmp_path, gear):
         assert len(workers) == (2 if gear == "processes" else 0)
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "interrupted\n"
+        begun, later = map(int, process.stdout.readline().split())
+        assert begun == later < 1000  # a chunk has more
         assert group_of(process.pid) == []
         assert not any(os.path.exists(f"/proc/{pid}") for pid in workers)
         process.kill()

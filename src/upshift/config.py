@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 
 def _flag(name: str) -> bool:
@@ -69,8 +68,6 @@ class Settings:
     """Seconds that an element may take in a worker process."""
     pure: bool = False
     """Whether functions are said to do nothing but compute, whatever they look like."""
-    progress: Any = None
-    """True for a bar, or what is called with a `Progress` as elements are finished."""
 
 
 def from_environment() -> Settings:
@@ -83,7 +80,6 @@ def from_environment() -> Settings:
         workers=_count("UPSHIFT_WORKERS"),
         timeout=float(os.environ.get("UPSHIFT_TIMEOUT") or 0) or None,
         pure=_flag("UPSHIFT_PURE"),
-        progress=_flag("UPSHIFT_PROGRESS") or None,
     )
 
 

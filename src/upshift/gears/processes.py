@@ -14,7 +14,6 @@ import selectors
 import sys
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,8 +55,6 @@ class Made:
 
     pieces: list[Placed] = field(default_factory=list)
     skipped: list[int] = field(default_factory=list)
-    done: int = 0
-    """Elements from the first one on that are finished; the others were given up as too slow."""
 
 
 def why_not(f: Any, shared: dict[str, Any]) -> Refusal | None:
@@ -76,9 +73,9 @@ def why_not(f: Any, shared: dict[str, Any]) -> Refusal | None:
 class Run:
     """One job on its way through workers."""
 
-    def __init__(self, job: Job, rate: float, patience: float, told: Callable[[int], None], refusals: Any) -> None:
-        self.job, self.patience, self.told = job, patience, told
-        self.rate, self.bytes = rate, _bytes_of(job.columns)
+    def __init__(self, job: Job, refusals: dict[str, Any]) -> None:
+        self.job = job
+        self.rate, self.bytes = 0.0, _bytes_of(job.columns)
         around = surroundings_of(settings(), job.on_error, job.exact, refusals)
         self.parcel, self.digest = function_parcel(job.f, job.shared, around)
         self.next = 0
@@ -86,12 +83,10 @@ class Run:
         self.answers: dict[int, tuple[Chunk, Answer]] = {}
         self.failed: tuple[int, BaseException] | None = None
         """The first element that raised, as far as is known."""
-        self.gave_up = False
         self.refused = ""
         self.timeout = settings().timeout
         self.ends: dict[int, BaseException] = {}
         """Elements that took too long, where that is not the end of all."""
-        self.finished = 0
         self.watched: dict[pool.Worker, tuple[tuple[int, int], float]] = {}
         """Where a worker was, and since when."""
 
@@ -105,10 +100,8 @@ class Run:
                 self.lesson = self.digest, extents, segment
                 for worker in workers:
                     self._begin(worker)
-                began = time.perf_counter()
                 while any(worker.given for worker in workers) and not self.refused and not self._is_settled():
                     self._hear()
-                    self._judge(time.perf_counter() - began)
         finally:
             segment.close()
         if self.refused:
@@ -144,7 +137,7 @@ class Run:
     def _take(self, worker: pool.Worker) -> Chunk | None:
         if self.again and (not self.again[0].lost or not worker.given):  # what has ended a worker has one to itself
             return heapq.heappop(self.again)
-        if self.failed is not None or self.gave_up or self.next >= self.job.n:
+        if self.failed is not None or self.next >= self.job.n:
             return None
         low, left = self.next, self.job.n - self.next
         share = -(-left // (2 * pool.DEPTH * len(self.workers)))
@@ -180,17 +173,9 @@ class Run:
             if self.failed is None or at < self.failed[0]:
                 self.failed = at, answer.raised[1]
         else:
-            n = chunk.high - chunk.low
-            rate = max(answer.seconds / n, 1e-7)
+            rate = max(answer.seconds / (chunk.high - chunk.low), 1e-7)
             self.rate = rate if not self.rate else 0.5 * self.rate + 0.5 * rate
             self.answers[chunk.low] = chunk, answer
-            self.finished += n
-            self.told(n)
-
-    def _judge(self, took: float) -> None:
-        """Where workers turn out to be slower than the loop, no more chunks are given to them."""
-        if self.patience and took > 0.2 and self.finished and took / self.finished > self.patience:
-            self.gave_up = True
 
     def _lost(self, worker: pool.Worker) -> None:
         """A worker has ended: what it ran is run once more, by another one."""
@@ -248,7 +233,6 @@ class Run:
             given += [Chunk(first.low, i)] if i > first.low else []
         else:
             self.ends[i] = error
-            self.told(1)
             given += [Chunk(a, b) for a, b in ((first.low, i), (i + 1, first.high)) if b > a]
         self._replace(given)
 
@@ -272,7 +256,6 @@ class Run:
             made.skipped += [i] if on_error == "skip" else []
         if made.skipped:
             made.pieces = _without(made.pieces, set(made.skipped), self.job.n)
-        made.done = self.next if self.gave_up else self.job.n
         return made
 
 
@@ -324,25 +307,13 @@ def _bytes(column: Elements) -> float:
     return float(first.nbytes) if isinstance(first, np.ndarray) else 8.0
 
 
-def _nobody(count: int) -> None:
-    pass
-
-
-def run_processes(
-    job: Job,
-    rate: float = 0.0,
-    patience: float = 0.0,
-    told: Callable[[int], None] = _nobody,
-    refusals: dict[str, Any] | None = None,
-) -> Made | Refusal:
-    """A job on worker processes. `rate`: seconds that the loop takes for an element, where that is known; `patience`:
-    seconds for an element from which on workers are given up; `told`: called with the count of finished elements;
-    `refusals`: what the plan knows of other gears."""
+def run_processes(job: Job, refusals: dict[str, Any]) -> Made | Refusal:
+    """A job on worker processes. `refusals`: what the plan knows of other gears."""
     refused = why_not(job.f, job.shared)
     if refused is not None:
         return refused
     try:
-        run = Run(job, rate, patience, told, refusals or {})
+        run = Run(job, refusals)
         made = run.run(min(settings().workers or pool.count(), max(job.n, 1)))
     except NotSendable as reason:
         return Refusal(GEAR, str(reason))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,8 @@ from .workers import pool
 from .workers.purity import REMEDY, may_change, why_impure
 
 GEAR = "threads"
-CHUNK_SECONDS = 20e-3
-"""What a chunk is expected to take."""
+CHUNKS = 16
+"""Chunks for each thread: no thread waits long for the last one."""
 
 
 def why_not(f: Any, shared: dict[str, Any]) -> Refusal | None:
@@ -31,32 +30,40 @@ def why_not(f: Any, shared: dict[str, Any]) -> Refusal | None:
     return Refusal(GEAR, reason, where, REMEDY) if reason else None
 
 
-def run_threads(
-    job: Job, rate: float = 0.0, told: Callable[[int], None] = lambda count: None
-) -> tuple[list[Placed], list[int]] | Refusal:
-    """Results of a job, and positions of elements that are left out. `rate`: seconds for an element, if known."""
+def run_threads(job: Job) -> tuple[list[Placed], list[int]] | Refusal:
+    """Results of a job, and positions of elements that are left out."""
     refused = why_not(job.f, job.shared)
     if refused is not None:
         return refused
     threads = settings().workers or pool.count()
-    size = max(int(CHUNK_SECONDS / rate), 1) if rate else max(job.n // (16 * threads), 1)
     results: list[Any] = [None] * job.n
     errors: dict[int, Exception] = {}
-    lock = threading.Lock()
+    stopped = threading.Event()
 
     def work(chunk: slice) -> None:
         if any(low < chunk.start for low in list(errors)):
             return  # the loop would not have come here
         part = job.part(chunk.start, chunk.stop)
+        call, is_stopped = part.call, stopped.is_set
+
+        def unless_stopped(*row: Any) -> Any:
+            if is_stopped():
+                raise KeyboardInterrupt
+            return call(*row)
+
         try:
-            results[chunk] = run_loop(part.call, part.columns, job.on_error, part.offset)
+            results[chunk] = run_loop(unless_stopped, part.columns, job.on_error, part.offset)
         except Exception as error:
             errors[chunk.start] = error
-            return
-        with lock:
-            told(part.n)
+        except BaseException:  # Ctrl-C: the others finish no more than the element that they are at
+            stopped.set()
+            raise
 
-    side_by_side(work, chunks_of(0, job.n, min(size, -(-job.n // threads))), threads)
+    try:
+        side_by_side(work, chunks_of(0, job.n, max(job.n // (CHUNKS * threads), 1)), threads)
+    except BaseException:
+        stopped.set()
+        raise
     if errors:
         raise errors[min(errors)]
     skipped = [i for i, result in enumerate(results) if result is SKIPPED]

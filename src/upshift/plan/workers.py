@@ -1,4 +1,4 @@
-"""Threads and processes as arms of a ledger: for functions that no compiler takes, when starting them pays."""
+"""Jobs on threads or processes, where the user names one of them: for functions that no compiler takes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def force(gear: str, job: Job, ledger: Ledger) -> Batched | Refusal:
     if gear == "threads":
         ran = run_threads(job)
         return ran if isinstance(ran, Refusal) else Batched(ran[0], skipped=ran[1])
-    made = run_processes(job, refusals=refusals_of(ledger))
+    made = run_processes(job, refusals_of(ledger))
     return made if isinstance(made, Refusal) else Batched(made.pieces, skipped=made.skipped)
 
 

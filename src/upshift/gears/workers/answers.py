@@ -29,7 +29,7 @@ class Surroundings:
 
 def surroundings_of(settings: Settings, on_error: Any, exact: bool, refusals: dict[str, Any]) -> Surroundings:
     policy = on_error if isinstance(on_error, str) else "skip"  # the fill value itself stays where it is
-    kept = replace(settings, num_threads=1, progress=None, workers=0)
+    kept = replace(settings, num_threads=1, workers=0)
     filters = tuple(warnings.filters)
     return Surroundings(kept, policy, exact, refusals, os.getcwd(), tuple(sys.path), dict(np.geterr()), filters)
 

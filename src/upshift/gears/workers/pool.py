@@ -32,8 +32,6 @@ MOST_HELD = 8
 """Functions that a worker keeps."""
 DRAINS = 0.2
 """Seconds that a worker has to finish what nobody wants any more, before it is ended."""
-STARTS = 60.0
-"""Seconds that a new process has to say that it is there."""
 COMMAND = "import sys; sys.path[:] = {path!r}; from upshift.plan.remote import main; main({fd})"
 WHY_NOT = "its workers need sockets that carry descriptors, which Windows has not" if sys.platform == "win32" else ""
 
@@ -152,32 +150,6 @@ _lock = threading.Lock()
 def count() -> int:
     """How many there may be, where nobody says."""
     return 1 if in_worker() else cores()
-
-
-def idle() -> int:
-    """How many wait for work."""
-    return len(_idle)
-
-
-def started(wanted: int) -> None:
-    """See to it that so many wait for work, and have said that they are there."""
-    with hired(wanted) as workers:
-        greet(workers)
-
-
-def greet(workers: list[Worker]) -> None:
-    """Wait until all have said that they are there."""
-    until = time.monotonic() + STARTS
-    with selectors.DefaultSelector() as selector:
-        for worker in workers:
-            if not worker.greeted:
-                selector.register(worker, selectors.EVENT_READ)
-        while selector.get_map() and time.monotonic() < until:
-            for key, _ in selector.select(1.0):
-                found: Any = key.fileobj
-                found.answer(None)
-                if found.greeted:
-                    selector.unregister(found)
 
 
 def start() -> Worker:
