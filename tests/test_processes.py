@@ -236,6 +236,37 @@ def test_a_killed_workers_chunk_is_run_again(tmp_path, death):
     assert (tmp_path / "killed").exists()
 
 
+def test_workers_that_end_between_two_calls_are_replaced(monkeypatch):
+    assert up.map(lambda x: x + 1, [1, 2, 3, 4], gear="processes", workers=2).tolist() == [2, 3, 4, 5]
+    teach = pool.Worker.teach
+
+    def killed_before(worker, *lesson):  # after the pool has seen that it runs
+        if worker.greeted:
+            worker.process.kill()
+            worker.process.wait()
+        teach(worker, *lesson)
+
+    monkeypatch.setattr(pool.Worker, "teach", killed_before)
+    assert up.map(lambda x: x + 2, [1, 2, 3, 4], gear="processes", workers=2).tolist() == [3, 4, 5, 6]
+
+
+def test_a_worker_that_ends_while_it_is_fed_is_replaced(monkeypatch):
+    give, killed = pool.Worker.give, []
+
+    def killed_at_the_third(worker, *chunk):
+        if len(killed) < 3:
+            killed.append(worker)
+            if len(killed) == 3:
+                worker.process.kill()
+                worker.process.wait()
+        give(worker, *chunk)
+
+    monkeypatch.setattr(pool.Worker, "give", killed_at_the_third)
+    xs = list(range(200))
+    assert up.map(lambda x: x + 2, xs, gear="processes", workers=2).tolist() == [x + 2 for x in xs]
+    assert len(killed) == 3
+
+
 @pytest.mark.parametrize("death", DEATHS)
 def test_a_chunk_that_ends_two_workers_is_reported_by_range(death):
     how = DEATHS[death]

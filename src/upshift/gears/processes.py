@@ -8,6 +8,7 @@ timeout ends its worker. The first error in the order of the elements is the one
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import importlib.util
 import selectors
@@ -100,7 +101,7 @@ class Run:
                 self.lesson = self.digest, extents, segment
                 for worker in workers:
                     self._begin(worker)
-                while any(worker.given for worker in workers) and not self.refused and not self._is_settled():
+                while self._is_busy() and not self.refused and not self._is_settled():
                     self._hear()
         finally:
             segment.close()
@@ -112,9 +113,15 @@ class Run:
 
     def _begin(self, worker: pool.Worker) -> None:
         self.selector.register(worker, selectors.EVENT_READ)
-        worker.teach(*self.lesson)
         self.watched[worker] = worker.at(), time.monotonic()
-        self._feed(worker)
+        with contextlib.suppress(ConnectionError):  # it has ended while it was idle, which its socket tells next
+            worker.teach(*self.lesson)
+            self._feed(worker)
+
+    def _is_busy(self) -> bool:
+        """Whether elements are to be run, or are run."""
+        left = bool(self.again) or (self.failed is None and self.next < self.job.n)
+        return left or any(worker.given for worker in self.workers)
 
     def _is_settled(self) -> bool:
         """Whether the error that will be raised is known: all elements before it are done."""
@@ -132,7 +139,11 @@ class Run:
                 self.refused = str(reason)
                 return
             self.bytes = max(self.bytes, parcel.nbytes / part.n)
-            worker.give(chunk, self.digest, parcel, part.offset)
+            try:
+                worker.give(chunk, self.digest, parcel, part.offset)
+            except ConnectionError:  # it has just ended: this chunk is another one's
+                heapq.heappush(self.again, chunk)
+                return
 
     def _take(self, worker: pool.Worker) -> Chunk | None:
         if self.again and (not self.again[0].lost or not worker.given):  # what has ended a worker has one to itself
