@@ -21,12 +21,11 @@ from typing import Any
 import numpy as np
 
 from ..columns.inputs import Elements
-from ..columns.outputs import Objects, Placed
 from ..config import settings
 from ..errors import Refusal, WorkerLost, name_element
 from .job import Job
 from .workers import pool
-from .workers.answers import Answer, surroundings_of
+from .workers.answers import Answer, Made, made_of, surroundings_of
 from .workers.functions import NotSendable, function_parcel, load, parcel_of
 from .workers.purity import REMEDY, why_impure
 from .workers.segments import Segment
@@ -50,14 +49,6 @@ class Chunk:
     """How often its worker has ended meanwhile."""
 
 
-@dataclass(slots=True)
-class Made:
-    """What workers made of a job: results by position, and what stands for elements that raised."""
-
-    pieces: list[Placed] = field(default_factory=list)
-    skipped: list[int] = field(default_factory=list)
-
-
 def why_not(f: Any, shared: dict[str, Any]) -> Refusal | None:
     """Why a function is not for worker processes, as far as can be told without one."""
     if pool.WHY_NOT:
@@ -74,10 +65,10 @@ def why_not(f: Any, shared: dict[str, Any]) -> Refusal | None:
 class Run:
     """One job on its way through workers."""
 
-    def __init__(self, job: Job, refusals: dict[str, Any]) -> None:
+    def __init__(self, job: Job) -> None:
         self.job = job
         self.rate, self.bytes = 0.0, _bytes_of(job.columns)
-        around = surroundings_of(settings(), job.on_error, job.exact, refusals)
+        around = surroundings_of(settings(), job.on_error, job.exact)
         self.parcel, self.digest = function_parcel(job.f, job.shared, around)
         self.next = 0
         self.again: list[Chunk] = []
@@ -248,61 +239,20 @@ class Run:
         self._replace(given)
 
     def _made(self) -> Made:
-        made, on_error = Made(), self.job.on_error
-        fill = not isinstance(on_error, str)
-        for low in sorted(self.answers):
-            chunk, answer = self.answers[low]
-            for lanes, results in answer.looped:
-                if fill:
-                    positions = {int(k): j for j, k in enumerate(np.arange(chunk.high - low)[lanes])}
-                    for k in answer.skipped:
-                        results[positions[k]] = on_error[1]
-                _place(made, lanes, results, low)
-            for lanes, piece in answer.pieces:
-                made.pieces.append((_moved(lanes, low), piece))
-            if not fill:
-                made.skipped += [low + k for k in answer.skipped]
+        on_error = self.job.on_error
+        results: list[Any] = [None] * self.job.n
+        skipped: list[int] = []
+        for chunk, answer in self.answers.values():
+            results[chunk.low : chunk.high] = answer.results
+            skipped += [chunk.low + k for k in answer.skipped]
         for i, error in self.ends.items():
-            made.pieces.append((slice(i, i + 1), Objects([error if on_error == "return" else on_error[1]])))
-            made.skipped += [i] if on_error == "skip" else []
-        if made.skipped:
-            made.pieces = _without(made.pieces, set(made.skipped), self.job.n)
-        return made
-
-
-def _place(made: Made, lanes: Any, results: list[Any], low: int) -> None:
-    """Results of the loop: joined to those before, where they follow."""
-    if isinstance(lanes, slice) and lanes.step is None:
-        start = low + (lanes.start or 0)
-        where = slice(start, start + len(results))
-        if made.pieces:
-            before, piece = made.pieces[-1]
-            if isinstance(piece, Objects) and isinstance(before, slice) and before.stop == start:
-                piece.results.extend(results)
-                made.pieces[-1] = slice(before.start, where.stop), piece
-                return
-        made.pieces.append((where, Objects(results)))
-    elif results:
-        made.pieces.append((lanes + low, Objects(results)))
-
-
-def _without(pieces: list[Placed], skipped: set[int], n: int) -> list[Placed]:
-    """Pieces of the loop's results without those that stand for elements that are left out."""
-    found: list[Placed] = []
-    for lanes, piece in pieces:
-        if not isinstance(piece, Objects):
-            found.append((lanes, piece))
-            continue
-        kept = [(i, r) for i, r in zip(np.arange(n)[lanes].tolist(), piece.results) if i not in skipped]
-        if kept:
-            found.append((np.array([i for i, _ in kept], np.int64), Objects([r for _, r in kept])))
-    return found
-
-
-def _moved(lanes: Any, by: int) -> Any:
-    if isinstance(lanes, slice):
-        return slice(by + (lanes.start or 0), by + lanes.stop)
-    return lanes + by
+            results[i] = error
+            skipped += [i] if on_error != "return" else []
+        if isinstance(on_error, str):
+            return made_of(results, sorted(skipped))
+        for i in skipped:
+            results[i] = on_error[1]
+        return made_of(results, [])
 
 
 def _bytes_of(columns: Any) -> float:
@@ -318,13 +268,13 @@ def _bytes(column: Elements) -> float:
     return float(first.nbytes) if isinstance(first, np.ndarray) else 8.0
 
 
-def run_processes(job: Job, refusals: dict[str, Any]) -> Made | Refusal:
-    """A job on worker processes. `refusals`: what the plan knows of other gears."""
+def run_processes(job: Job) -> Made | Refusal:
+    """A job on worker processes."""
     refused = why_not(job.f, job.shared)
     if refused is not None:
         return refused
     try:
-        run = Run(job, refusals)
+        run = Run(job)
         made = run.run(min(settings().workers or pool.count(), max(job.n, 1)))
     except NotSendable as reason:
         return Refusal(GEAR, str(reason))

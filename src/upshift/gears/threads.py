@@ -5,15 +5,13 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-import numpy as np
-
-from ..columns.outputs import Objects, Placed
 from ..config import settings
 from ..errors import Refusal
 from .chunks import chunks_of, side_by_side
 from .job import Job
 from .loop import SKIPPED, run_loop
 from .workers import pool
+from .workers.answers import Made, made_of
 from .workers.purity import REMEDY, may_change, why_impure
 
 GEAR = "threads"
@@ -30,8 +28,8 @@ def why_not(f: Any, shared: dict[str, Any]) -> Refusal | None:
     return Refusal(GEAR, reason, where, REMEDY) if reason else None
 
 
-def run_threads(job: Job) -> tuple[list[Placed], list[int]] | Refusal:
-    """Results of a job, and positions of elements that are left out."""
+def run_threads(job: Job) -> Made | Refusal:
+    """A job on threads."""
     refused = why_not(job.f, job.shared)
     if refused is not None:
         return refused
@@ -66,9 +64,4 @@ def run_threads(job: Job) -> tuple[list[Placed], list[int]] | Refusal:
         raise
     if errors:
         raise errors[min(errors)]
-    skipped = [i for i, result in enumerate(results) if result is SKIPPED]
-    if not skipped:
-        return [(slice(0, job.n), Objects(results))], []
-    kept = [i for i, result in enumerate(results) if result is not SKIPPED]
-    placed: list[Placed] = [] if not kept else [(np.array(kept, np.int64), Objects([results[i] for i in kept]))]
-    return placed, skipped
+    return made_of(results, [i for i, result in enumerate(results) if result is SKIPPED])

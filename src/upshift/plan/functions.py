@@ -68,7 +68,7 @@ class Function:
             arm.ready = not isinstance(made, Refusal)
             return made
         if gear in workers.GEARS:
-            return workers.force(gear, job, self.ledger)
+            return workers.force(gear, job)
         machines = self.forced.setdefault(gear, Machines(gear))
         own = self.arm(gear)
         if isinstance(own, Cuda | Simd):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from ...columns.outputs import Objects, Placed
 from ...config import Settings
 
 
@@ -20,28 +21,43 @@ class Surroundings:
     settings: Settings
     on_error: Any
     exact: bool
-    refusals: dict[str, Any]
     folder: str
     path: tuple[str, ...]
     errors: dict[str, Any]
     filters: tuple[Any, ...]
 
 
-def surroundings_of(settings: Settings, on_error: Any, exact: bool, refusals: dict[str, Any]) -> Surroundings:
+def surroundings_of(settings: Settings, on_error: Any, exact: bool) -> Surroundings:
     policy = on_error if isinstance(on_error, str) else "skip"  # the fill value itself stays where it is
     kept = replace(settings, num_threads=1, workers=0)
     filters = tuple(warnings.filters)
-    return Surroundings(kept, policy, exact, refusals, os.getcwd(), tuple(sys.path), dict(np.geterr()), filters)
+    return Surroundings(kept, policy, exact, os.getcwd(), tuple(sys.path), dict(np.geterr()), filters)
 
 
 @dataclass(slots=True)
 class Answer:
     """Of one chunk: results, or what went wrong."""
 
-    looped: list[tuple[Any, list[Any]]]
-    pieces: list[Any]
-    skipped: list[int]
-    seconds: float
-    warned: list[tuple[Any, ...]]
+    results: list[Any] = field(default_factory=list)
+    skipped: list[int] = field(default_factory=list)
+    """Where in the results there is none."""
+    seconds: float = 0.0
+    warned: list[tuple[Any, ...]] = field(default_factory=list)
     raised: tuple[int, BaseException] | None = None
     refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What workers made of a job: results by position, and positions of elements that are left out."""
+
+    pieces: list[Placed]
+    skipped: list[int]
+
+
+def made_of(results: list[Any], skipped: list[int]) -> Made:
+    """Results of all elements, without those that are left out."""
+    if not skipped:
+        return Made([(slice(0, len(results)), Objects(results))], [])
+    kept = np.delete(np.arange(len(results)), skipped)
+    return Made([(kept, Objects([results[i] for i in kept.tolist()]))] if len(kept) else [], skipped)

@@ -32,7 +32,7 @@ MOST_HELD = 8
 """Functions that a worker keeps."""
 DRAINS = 0.2
 """Seconds that a worker has to finish what nobody wants any more, before it is ended."""
-COMMAND = "import sys; sys.path[:] = {path!r}; from upshift.plan.remote import main; main({fd})"
+COMMAND = "import sys; sys.path[:] = {path!r}; from upshift.gears.workers.remote import main; main({fd})"
 WHY_NOT = "its workers need sockets that carry descriptors, which Windows has not" if sys.platform == "win32" else ""
 
 

@@ -1,7 +1,6 @@
 """What a worker process does: functions and chunks of elements from the process that hired it in, results out.
 
-It chooses the gear for its elements by a ledger of its own, which begins with what the other process has learnt;
-object code that was compiled there is found on the disk.
+It runs the plain function: a gear that every worker would have to try for itself costs more than its chunks are worth.
 """
 
 from __future__ import annotations
@@ -22,26 +21,17 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.inputs import Records, elements_of
-from ..config import be_worker, in_force
-from ..errors import is_of_upshift
-from ..gears.job import Job
-from ..gears.loop import SKIPPED, run_loop
-from ..gears.workers.answers import Answer, Surroundings
-from ..gears.workers.functions import NotSendable, answer_parcel, load, parcel_of
-from ..gears.workers.guard import Impure, watched
-from ..gears.workers.pool import DEPTH, MOST_HELD, Beat
-from ..gears.workers.purity import held_by, is_fixed
-from ..gears.workers.segments import Channel, Segment, read
-from .call import Call
-from .functions import FUNCTIONS
-
-
-class _Chunk(Call):
-    """A call whose results are put together elsewhere."""
-
-    def _result(self) -> Any:
-        return self.looped, self.pieces
+from ...columns.inputs import Records, elements_of
+from ...config import be_worker, in_force
+from ...errors import is_of_upshift
+from ..job import Job
+from ..loop import SKIPPED, run_loop
+from .answers import Answer, Surroundings
+from .functions import NotSendable, answer_parcel, load, parcel_of
+from .guard import Impure, watched
+from .pool import DEPTH, MOST_HELD, Beat
+from .purity import held_by, is_fixed
+from .segments import Channel, Segment, read
 
 
 class Task:
@@ -56,7 +46,7 @@ class Task:
         around = self.surroundings
         columns = [received(column) for column in columns]
         job = Job(self.f, columns, self.shared, len(columns[0]), around.exact, low, around.on_error)
-        answer = Answer([], [], [], 0.0, [])
+        answer = Answer()
         changing = [c for c in columns if isinstance(c, list) and any(not is_fixed(x) for x in c[:8])]
         began = time.perf_counter()
         try:
@@ -79,28 +69,25 @@ class Task:
         return answer
 
     def _run(self, job: Job, answer: Answer, beat: Beat | None) -> None:
-        if beat is not None:
-            count = itertools.count(1)
-            call, tell = job.call, beat.tell
+        call = job.call if beat is None else _beating(job.call, beat)
+        answer.results = run_loop(call, job.columns, job.on_error, job.offset)
+        for k, result in enumerate(answer.results):
+            if result is SKIPPED:
+                answer.skipped.append(k)
+                answer.results[k] = None
+            elif job.on_error == "return" and isinstance(result, Exception):
+                told(result)
 
-            def beating(*row: Any) -> Any:
-                tell(next(count))
-                return call(*row)
 
-            answer.looped = [(slice(0, job.n), run_loop(beating, job.columns, job.on_error, job.offset))]
-        else:
-            function = FUNCTIONS.of(job.f, job.columns, job.shared, job.exact)
-            for arm in function.ledger.arms[1:]:
-                arm.refusal = arm.refusal or self.surroundings.refusals.get(arm.name)
-            answer.looped, answer.pieces = _Chunk(job, function, job.on_error).run()
-        for lanes, results in answer.looped:
-            positions = np.arange(job.n)[lanes].tolist()
-            for k, result in enumerate(results):
-                if result is SKIPPED:
-                    answer.skipped.append(positions[k])
-                    results[k] = None
-                elif isinstance(result, Exception) and job.on_error == "return":
-                    told(result)
+def _beating(call: Callable[..., Any], beat: Beat) -> Callable[..., Any]:
+    """The same call, which tells each time that it begins."""
+    count, tell = itertools.count(1), beat.tell
+
+    def beating(*row: Any) -> Any:
+        tell(next(count))
+        return call(*row)
+
+    return beating
 
 
 def received(column: Any) -> Any:
@@ -199,14 +186,14 @@ class _Serving:
             columns = read(self.inbox[slot], extents, False, load)
         except Exception as error:  # a module that is not there, a __setstate__ that raises
             words = f"{type(error).__name__}: {error}"
-            return Answer([], [], [], 0.0, [], refused=f"it cannot be unpickled in another process: {words}")
+            return Answer(refused=f"it cannot be unpickled in another process: {words}")
         return task.run(columns, low, self.beat if task.surroundings.settings.timeout else None)
 
     def _answer(self, slot: int, answer: Answer) -> None:
         try:
             parcel = answer_parcel(answer)
         except NotSendable as reason:
-            parcel = answer_parcel(Answer([], [], [], answer.seconds, [], refused=str(reason)))
+            parcel = answer_parcel(Answer(refused=str(reason)))
         extents, new = parcel.write(self.outbox[slot])
         self.channel.send(("done", slot, extents), [self.outbox[slot].fd] if new else [])
 
