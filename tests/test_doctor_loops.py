@@ -71,6 +71,17 @@ TOGETHER = {
 }
 
 
+EXPRESSIONS = {
+    "sum": "s = sum(x * x for x in xs)\nprint(s)",
+    "sum of calls": "print(sum(f(x) for x in xs))",
+    "max": "print(max(abs(x - limit) for x in xs))",
+    "min, in a function": "def g(k):\n    zs = np.linspace(-1, 1, 300)\n    return min(z * k for z in zs)\nprint(g(3.0))",
+    "tuple": "made = tuple(x * 2 for x in xs)\nprint(made, type(made[0]))",
+    "list of a map": "made = list(map(f, xs))\nprint(made, type(made[0]))",
+    "sum of a map": "print(sum(map(lambda x: x * x + 1, xs)))",
+}
+
+
 def loop_findings(text: str) -> list:
     return [f for f in examine("x.py", text) if f.code == "UPS123"]
 
@@ -83,9 +94,9 @@ def output_of(path: str, text: str) -> str:
     return printed.getvalue()
 
 
-@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("name", [*ALONE, *EXPRESSIONS])
 def test_every_form_that_was_found_equal_prints_the_same(name: str, tmp_path: Path) -> None:
-    text = HEAD + ALONE[name] + TAIL
+    text = HEAD + (ALONE | EXPRESSIONS)[name] + TAIL
     path = tmp_path / "script.py"
     path.write_text(text)
     printed = output_of(str(path), text)
@@ -129,3 +140,14 @@ def test_comments_stay() -> None:
     text = HEAD + "# before\nfor i in range(len(xs)):\n    # inside\n    out[i] = xs[i] * 2  # after\n" + TAIL
     made = fix(Source("x.py", text), choice=lambda f: next(o for o in f.fixes if o.name == "up.map")).text
     assert "# before\n# inside\n# after\nout[:len(xs)] = up.map(lambda xs_i: xs_i * 2, xs)\n" in made
+
+
+def test_functions_with_effects_are_not_called_again(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(HEAD + "def noisy(x):\n    return x * np.random.random()\nmade = list(map(noisy, xs))\n")
+    assert loop_findings(path.read_text()) == []
+    path.write_text(HEAD + "seen = []\nmade = sum(seen.append(x * 2) or x * 2 for x in xs)\nprint(len(seen))\n")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        made = run(read(str(path)), [])
+    assert printed.getvalue() == "400\n" and made.allowed() == {}

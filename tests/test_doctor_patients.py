@@ -47,6 +47,13 @@ FIGURES = [
 ]
 
 
+REPAIRED = {
+    "variable": "import tensorflow as tf\nv = tf.Variable([0.0, 1.0, 2.0])\nv[1] = 5.0\nv[2] *= 2.0\nprint(v.numpy())\n",
+    "tuple": "import tensorflow as tf\na, b = tf.constant([0.0, 1.0, 1.0]), tf.constant([3.0, 5.0, 4.0])\n"
+    "print(tf.map_fn(lambda t: t[0] * t[1], (a, b)).numpy())\n",
+}
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     folder = tmp_path_factory.mktemp("patients")
@@ -58,6 +65,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
     for seed in range(PROGRAMS):
         text = make_program("tensorflow", seed)
         jobs[f"program {seed}"] = {"do": "text", "text": text, "folder": str(folder), "name": f"program{seed}.py"}
+    for name, text in REPAIRED.items():
+        jobs[name] = {"do": "text", "text": text, "folder": str(folder), "name": f"{name}.py"}
     for code in FIGURES:
         jobs[code] = {"do": "figure", "code": code}
     given, made = folder / "jobs.json", folder / "results.json"
@@ -112,6 +121,12 @@ def test_a_training_script_prints_the_same(results: dict[str, Any]) -> None:
     assert made["changed"] and made["error"] == ""
     assert made["output"] == made["first_output"]
     assert "flat * 0.5 + 1.0" in made["text"] and "batch(options.batch).map(scale" in made["text"]
+
+
+@pytest.mark.parametrize("name", REPAIRED)
+def test_what_raises_is_repaired(name: str, results: dict[str, Any]) -> None:
+    made = results[name]
+    assert made["before"][0] and made["after"] == ["", "[0. 5. 4.]\n"], made["text"]
 
 
 def test_fuzz_programs_print_the_same_after_a_fix(results: dict[str, Any]) -> None:

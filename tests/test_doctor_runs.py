@@ -235,3 +235,21 @@ def test_short_calls_are_sampled_and_all_counted(tmp_path: Path) -> None:
     record = made.measured[0].record
     assert (record.calls, record.elements) == (2000, 6000)
     assert 0 < record.seconds <= made.seconds * 2
+
+
+def test_columns_by_attribute(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    text = (
+        "import pandas as pd\nimport numpy as np\nrng = np.random.default_rng(0)\n"
+        "df = pd.DataFrame({'a': rng.random(3000), 'b': rng.random(3000)})\n"
+        "def f(v):\n    if v > 0.5:\n        return v * 2\n    return -v\n"
+        "y = df.apply(lambda r: r.a + r['b'] * 2, axis=1)\nz = df.a.apply(f)\nw = df.b.map(lambda v: v * 2 + 1)\n"
+        "print(y.sum(), z.tolist(), w.tolist(), y.name, z.name)\n"
+    )
+    path = script(tmp_path, text)
+    plain = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
+    done = doctor("--fix", "--run", path)
+    assert "the same output" in done.stdout, done.stdout + done.stderr
+    assert "y = df.a + df['b'] * 2\n" in Path(path).read_text()
+    after = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
+    assert same_output(plain, after)

@@ -39,8 +39,12 @@ check(
     hits=(
         RANGE + "for x in ds.map(lambda x: tf.strings.as_string(x)).prefetch(1):\n    pass\n",
         TF + "def load(files):\n    return tf.data.TFRecordDataset(files).map(tf.io.parse_tensor).prefetch(1)\n",
+        TF + "class Data:\n    def __init__(self):\n        self.ds = tf.data.Dataset.range(9)\n"
+        "    def squares(self):\n        return self.ds.map(lambda x: x * x)\n",
     ),
     misses=(
+        TF + "class Data:\n    def __init__(self, ds):\n        self.ds = ds\n"
+        "    def squares(self):\n        return self.ds.map(lambda x: x * x)\n",
         RANGE + "ds = ds.map(lambda x: x, num_parallel_calls=tf.data.AUTOTUNE)\n",
         "ds = [1]\nimport tensorflow as tf\nlist(map(str, ds))\n",
         TF + "def f(pool, xs):\n    return pool.map(len, xs)\n",
