@@ -75,7 +75,8 @@ EXPRESSIONS = {
     "sum": "s = sum(x * x for x in xs)\nprint(s)",
     "sum of calls": "print(sum(f(x) for x in xs))",
     "max": "print(max(abs(x - limit) for x in xs))",
-    "min, in a function": "def g(k):\n    zs = np.linspace(-1, 1, 300)\n    return min(z * k for z in zs)\nprint(g(3.0))",
+    "min, in a function": "def g(k):\n    zs = np.linspace(-1, 1, 300)\n"
+    "    return min(z * k for z in zs)\nprint(g(3.0))",
     "tuple": "made = tuple(x * 2 for x in xs)\nprint(made, type(made[0]))",
     "list of a map": "made = list(map(f, xs))\nprint(made, type(made[0]))",
     "sum of a map": "print(sum(map(lambda x: x * x + 1, xs)))",

@@ -48,8 +48,9 @@ FIGURES = [
 
 
 REPAIRED = {
-    "variable": "import tensorflow as tf\nv = tf.Variable([0.0, 1.0, 2.0])\nv[1] = 5.0\nv[2] *= 2.0\nprint(v.numpy())\n",
-    "tuple": "import tensorflow as tf\na, b = tf.constant([0.0, 1.0, 1.0]), tf.constant([3.0, 5.0, 4.0])\n"
+    "variable": "import tensorflow as tf\nv = tf.Variable([0.0, 1.0, 2.0])\n"
+    "v[1] = 5.0\nv[2] *= 2.0\nprint(v.numpy())\n",
+    "tuple": "import tensorflow as tf\na, b = tf.constant([0, 1, 1], tf.float32), tf.constant([3, 5, 4], tf.float32)\n"
     "print(tf.map_fn(lambda t: t[0] * t[1], (a, b)).numpy())\n",
 }
 

@@ -20,7 +20,7 @@ TRAINING = Path(__file__).parent / "doctor" / "training"
 VECTORIZE = """import sys
 import numpy as np
 
-xs = np.linspace(-1, 1, 20000)
+xs = np.linspace(-1, 1, 200000)
 
 
 def f(x):
@@ -52,7 +52,7 @@ def test_a_run_measures_replays_and_rewrites(tmp_path: Path) -> None:
     done = doctor("--fix", "--run", path, "--fix", "x")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith(plain), "the script's own words come first, its arguments are its own"
-    assert "3 calls, 60,000 elements" in done.stdout
+    assert "3 calls, 600,000 elements" in done.stdout
     assert "up.vectorize" in done.stdout and "the same result" in done.stdout and "the same output" in done.stdout
     text = Path(path).read_text()
     assert "list(xs * xs)" in text
@@ -65,7 +65,7 @@ def test_json_of_a_run(tmp_path: Path) -> None:
     done = doctor("--format", "json", "--run", path)
     told = json.loads(done.stdout)
     sites = {code: site for site in told["sites"] for code in site["codes"]}
-    assert (sites["UPS121"]["calls"], sites["UPS121"]["elements"]) == (3, 60_000)
+    assert (sites["UPS121"]["calls"], sites["UPS121"]["elements"]) == (3, 600_000)
     assert sites["UPS123"]["trials"][0]["verdict"] == "equal"
     assert 0 < sites["UPS121"]["share"] <= 1
     assert Path(path).read_text() == VECTORIZE
