@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from upshift.doctor.rewrite import write
 from upshift.doctor.running.compare import compare
 from upshift.doctor.running.measure import run
 from upshift.doctor.running.notebook import run_cell
-from upshift.doctor.running.treatment import same_output
+from upshift.doctor.running.story import as_report
+from upshift.doctor.running.treatment import Outcome, same_output, treat
 from upshift.doctor.sources import Source, read
 
 TRAINING = Path(__file__).parent / "doctor" / "training"
 VECTORIZE = """import sys
 import numpy as np
 
-xs = np.linspace(-1, 1, 200000)
+xs = np.linspace(-1, 1, 20000)
 
 
 def f(x):
@@ -46,16 +53,45 @@ def script(folder: Path, text: str) -> str:
     return str(path)
 
 
+def run_with_gain(source: Source, argv: Sequence[str], replay: bool) -> tuple[dict[str, Any], str]:
+    """A run here, in which every alternative that gives the same saves a second, whatever the machine is busy with."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        made = run(source, argv, replay)
+    made.measured = [
+        replace(m, trials=tuple(replace(t, saved=1.0) if t.is_good else t for t in m.trials)) for m in made.measured
+    ]
+    return as_report(made, source.path), printed.getvalue()
+
+
+def treated(path: str, *argv: str) -> Outcome:
+    """What `--fix --run` makes of a script, every gain being certain; the file is rewritten."""
+    source = read(path)
+    made = treat(source, argv, run_with_gain, mend=True)
+    write(source, made.text)
+    return made
+
+
 def test_a_run_measures_replays_and_rewrites(tmp_path: Path) -> None:
+    path = script(tmp_path, VECTORIZE)
+    plain = subprocess.run([sys.executable, path, "--fix", "x"], capture_output=True, text=True).stdout
+    made = treated(path, "--fix", "x")
+    assert made.output == plain and "the same output" in made.words[-1]
+    text = Path(path).read_text()
+    assert "list(xs * xs)" in text and "g = up.vectorize(f)" in text
+    after = subprocess.run([sys.executable, path, "--fix", "x"], capture_output=True, text=True)
+    assert after.stdout == plain, after.stderr
+
+
+def test_the_command_runs_and_measures(tmp_path: Path) -> None:
     path = script(tmp_path, VECTORIZE)
     plain = subprocess.run([sys.executable, path, "--fix", "x"], capture_output=True, text=True).stdout
     done = doctor("--fix", "--run", path, "--fix", "x")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith(plain), "the script's own words come first, its arguments are its own"
-    assert "3 calls, 600,000 elements" in done.stdout
-    assert "up.vectorize" in done.stdout and "the same result" in done.stdout and "the same output" in done.stdout
-    text = Path(path).read_text()
-    assert "list(xs * xs)" in text
+    assert "3 calls, 60,000 elements" in done.stdout
+    assert "up.vectorize" in done.stdout and "the same result" in done.stdout
+    assert "the same output" in done.stdout or "nothing to rewrite" in done.stdout  # a busy machine may see no gain
     after = subprocess.run([sys.executable, path, "--fix", "x"], capture_output=True, text=True)
     assert after.stdout == plain, after.stderr
 
@@ -65,8 +101,8 @@ def test_json_of_a_run(tmp_path: Path) -> None:
     done = doctor("--format", "json", "--run", path)
     told = json.loads(done.stdout)
     sites = {code: site for site in told["sites"] for code in site["codes"]}
-    assert (sites["UPS121"]["calls"], sites["UPS121"]["elements"]) == (3, 600_000)
-    assert sites["UPS123"]["trials"][0]["verdict"] == "equal"
+    assert (sites["UPS121"]["calls"], sites["UPS121"]["elements"]) == (3, 60_000)
+    assert {t["name"]: t["verdict"] for t in sites["UPS123"]["trials"]}["vectorised"] == "equal"
     assert 0 < sites["UPS121"]["share"] <= 1
     assert Path(path).read_text() == VECTORIZE
 
@@ -100,7 +136,7 @@ def test_nothing_stays_behind(tmp_path: Path) -> None:
     assert (sys.argv, sys.path, sys.modules["__main__"]) == before
 
 
-def test_scripts_that_fork_or_leave_or_read(tmp_path: Path) -> None:
+def test_scripts_that_fork_or_leave(tmp_path: Path) -> None:
     forking = HEAD + (
         "import os, sys\npid = os.fork()\nif pid == 0:\n    print('child', flush=True)\n    sys.exit(7)\n"
         "print('parent', os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
@@ -110,12 +146,15 @@ def test_scripts_that_fork_or_leave_or_read(tmp_path: Path) -> None:
     left = doctor("--fix", "--run", script(tmp_path, HEAD + "import os\nprint('x', flush=True)\nos._exit(5)\n"))
     assert left.returncode == 2 and "no measurements" in left.stdout and "status 5" in left.stdout
     assert "list(" not in (tmp_path / "script.py").read_text()
-    for _ in range(5):  # a gain that is measured on a busy machine may be none
-        reading = doctor("--fix", "--run", script(tmp_path, HEAD + "print(input().upper(), len(ys))\n"), text="hello\n")
-        if "saves nothing" not in reading.stdout:
-            break
-    assert "HELLO 1000" in reading.stdout and "reads standard input" in reading.stdout
-    assert "list(xs * xs)" in (tmp_path / "script.py").read_text()
+
+
+def test_scripts_that_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = script(tmp_path, HEAD + "print(input().upper(), len(ys))\n")
+    assert "HELLO 1000" in doctor("--run", path, text="hello\n").stdout
+    monkeypatch.setattr(sys, "stdin", io.StringIO("hello\n"))
+    made = treated(path)
+    assert made.output == "HELLO 1000\n" and "reads standard input" in made.words[-1]
+    assert "list(xs * xs)" in Path(path).read_text()
 
 
 def test_scripts_that_are_none(tmp_path: Path) -> None:
@@ -155,8 +194,7 @@ def test_an_alternative_that_differs_is_not_used(tmp_path: Path) -> None:
 def test_a_training_script_is_mended(tmp_path: Path) -> None:
     path = script(tmp_path, (TRAINING / "prices.py").read_text())
     plain = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
-    done = doctor("--fix", "--run", path)
-    assert "the same output" in done.stdout, done.stdout + done.stderr
+    assert "the same output" in treated(path).words[-1]
     text = Path(path).read_text()
     assert 'df["price"] / df["area"]' in text.replace("'", '"')
     after = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
@@ -234,7 +272,7 @@ def test_short_calls_are_sampled_and_all_counted(tmp_path: Path) -> None:
     made = run(read(script(tmp_path, text)), [])
     record = made.measured[0].record
     assert (record.calls, record.elements) == (2000, 6000)
-    assert 0 < record.seconds <= made.seconds * 2
+    assert 0 < record.seconds <= made.seconds + made.importing
 
 
 def test_columns_by_attribute(tmp_path: Path) -> None:
@@ -248,8 +286,7 @@ def test_columns_by_attribute(tmp_path: Path) -> None:
     )
     path = script(tmp_path, text)
     plain = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
-    done = doctor("--fix", "--run", path)
-    assert "the same output" in done.stdout, done.stdout + done.stderr
+    assert "the same output" in treated(path).words[-1]
     assert "y = df.a + df['b'] * 2\n" in Path(path).read_text()
     after = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
     assert same_output(plain, after)

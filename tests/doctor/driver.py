@@ -15,7 +15,7 @@ from upshift.doctor.checks import CHECKS
 from upshift.doctor.figures import prepare
 from upshift.doctor.fixing import fix, look
 from upshift.doctor.running.measure import run
-from upshift.doctor.running.story import as_data, tell
+from upshift.doctor.running.story import as_report
 from upshift.doctor.running.treatment import treat
 from upshift.doctor.sources import Source, read
 
@@ -25,14 +25,7 @@ def run_here(source, argv, replay):
     printed, told = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(told):
         made = run(source, argv, replay)
-    report = {
-        "text": tell(made, source.path),
-        "data": as_data(made),
-        "allowed": made.allowed(),
-        "refused": made.refused(),
-    }
-    report |= {"error": made.error, "line": made.line, "status": made.status, "seconds": made.seconds}
-    return report, printed.getvalue()
+    return as_report(made, source.path), printed.getvalue()
 
 
 def treat_file(job):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..sources import Source
 from .measure import run
-from .story import as_data, tell
+from .story import as_report
 
 
 def main(job: str) -> int:
@@ -21,17 +21,7 @@ def main(job: str) -> int:
     source = Source(given["path"], given["text"])
     made = run(source, given["argv"], given["replay"])
     sys.stdout.flush()
-    report = {
-        "text": tell(made, source.path),
-        "data": as_data(made),
-        "allowed": made.allowed(),
-        "refused": made.refused(),
-        "error": made.error,
-        "line": made.line,
-        "status": made.status,
-        "seconds": made.seconds,
-    }
-    Path(given["report"]).write_bytes(pickle.dumps(report))
+    Path(given["report"]).write_bytes(pickle.dumps(as_report(made, source.path)))
     return made.status
 
 

@@ -35,7 +35,7 @@ class Measured:
 
     def best(self) -> list[tuple[Finding, str]]:
         """The checked fix that saves most; of those within a twentieth of it, the first that is listed."""
-        good = {t.name: t for t in self.trials if t.verdict in ("equal", "close") and t.saved > 0}
+        good = {t.name: t for t in self.trials if t.is_good and t.saved > 0}
         fixes = [(finding, fix.name) for finding in self.site.findings for fix in finding.fixes if fix.name in good]
         most = max((good[name].saved for _, name in fixes), default=0.0)
         chosen = next((name for _, name in fixes if good[name].saved >= 0.95 * most), None)
@@ -87,7 +87,7 @@ def run(source: Source, argv: Sequence[str], replay: bool = True) -> Run:
     recorder = Recorder(sites.values())
     code = compile(instrument(file, sites), source.path, "exec")
     names = _execute(source, code, argv, recorder, made)
-    recorder.finish()
+    recorder.finish(made.seconds)
     made.importing = recorder.loaded.seconds
     made.seconds -= made.importing
     for site in sites.values():

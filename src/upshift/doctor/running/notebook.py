@@ -33,7 +33,7 @@ def run_cell(text: str, names: dict[str, Any]) -> tuple[Any, str]:
     start = time.perf_counter()
     value = execute(tree, names, recorder)
     made = Run(time.perf_counter() - start, findings=findings)
-    recorder.finish()
+    recorder.finish(made.seconds)
     for site in sites.values():
         record = recorder.records[site.number]
         trials, note = try_all(file, site, record, names) if record.calls else ([], "not reached")

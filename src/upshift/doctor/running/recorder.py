@@ -131,12 +131,12 @@ class Recorder:
             return _Timed(record)
         return _Kept(record, site, sys._getframe(1))
 
-    def finish(self) -> None:
-        """Count what has been traced in all, and what was not timed."""
+    def finish(self, whole: float) -> None:
+        """Count what has been traced in all, and what was not timed; no site took longer than the whole run."""
         for record in self.records:
             if record.passed:
                 share = (record.calls + record.passed) / record.calls
-                record.seconds *= share
+                record.seconds = min(record.seconds * share, whole)
                 record.elements = round(record.elements * share)
                 record.calls += record.passed
             if record.function is not None:

@@ -57,6 +57,20 @@ def _tell_site(measured: Measured, run: Run, path: str) -> list[str]:
     return lines
 
 
+def as_report(run: Run, path: str) -> dict[str, Any]:
+    """All that whoever started the run needs of it."""
+    return {
+        "text": tell(run, path),
+        "data": as_data(run),
+        "allowed": run.allowed(),
+        "refused": run.refused(),
+        "error": run.error,
+        "line": run.line,
+        "status": run.status,
+        "seconds": run.seconds,
+    }
+
+
 def as_data(run: Run) -> dict[str, Any]:
     """The same for programs."""
     return {
