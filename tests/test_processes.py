@@ -341,8 +341,10 @@ def test_nothing_is_left():
 
 
 SCRIPT = """
-    import os, sys, time
+    import os, signal, sys, time
     import upshift as up
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore interrupts
 
     begun = []
 
