@@ -405,3 +405,17 @@ def test_an_error_names_the_element():
 def test_examples():
     failed, tried = doctest.testmod(upshift.axes)
     assert tried and not failed
+
+
+@pytest.mark.parametrize(
+    "name", ["f", "make", "bind", "partial", "name", "annotations", "assemble", "v0", "s0", "<lambda>"]
+)
+def test_a_function_of_any_name(name):
+    def affine(x, k):
+        return x * k + 1
+
+    affine.__name__ = name
+    made = up.vmap(affine, in_axes=(0, None))(np.arange(3.0), 2.0)
+    np.testing.assert_array_equal(made, [1.0, 3.0, 5.0])
+    with pytest.raises(TypeError, match="element 0"):
+        up.vmap(affine, in_axes=(0, None))(np.arange(3.0), "k")

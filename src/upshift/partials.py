@@ -70,22 +70,22 @@ class Partials:
         return found
 
     def _write(self, call: str, columns: int, shared: int) -> Callable[..., Any]:
-        name = getattr(self.f, "__name__", "")
-        name = name if name.isidentifier() else "partial"
         lines = [
-            "def bind(f, annotations):",
+            "def bind(f, name, annotations):",
             f"    def make({', '.join(f's{i}' for i in range(shared))}):",
-            f"        def {name}({', '.join(f'v{i}' for i in range(columns)) or '_'}):",
+            f"        def partial({', '.join(f'v{i}' for i in range(columns)) or '_'}):",
             f"            return {call}",
-            f"        {name}.__annotations__ = annotations",
-            f"        return {name}",
+            "        partial.__name__ = partial.__qualname__ = name",
+            "        partial.__annotations__ = annotations",
+            "        return partial",
             "    return make",
         ]
+        name = getattr(self.f, "__name__", "partial")
         space: dict[str, Any] = {"assemble": assemble, "__name__": getattr(self.f, "__module__", None) or __name__}
         tree = ast.parse("\n".join(lines), "<upshift partial>")
         exec(compile(tree, "<upshift partial>", "exec"), space)
         _keep_source(tree, space["bind"].__code__)
-        made: Callable[..., Any] = space["bind"](self.f, _return_annotation(self.f))
+        made: Callable[..., Any] = space["bind"](self.f, name, _return_annotation(self.f))
         return made
 
 
