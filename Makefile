@@ -4,13 +4,25 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test lint bench clean
+SEED ?= $(shell date +%s)
+TESTS ?= tests
+# One file of every part; the frameworks' own tests are left to `make test`.
+QUICK := $(addprefix tests/test_,$(addsuffix .py,layers docs law errors columns stacking vmap vectorize ledger captures))
+
+.PHONY: demo test test-quick test-anywhere lint bench dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/upshift demo
 
 test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+test-quick: $(VENV)/.everything
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(QUICK)
+
+# In a copy whose path is a nuisance, in random order (SEED=... gives the same one again), not as root.
+test-anywhere: $(VENV)/.everything
+	bash .ci/anywhere "$(CURDIR)/$(BIN)/python" -n $(WORKERS) --dist worksteal --shuffle $(SEED) $(TESTS)
 
 lint: $(VENV)/.everything
 	$(BIN)/ruff check .
@@ -20,8 +32,18 @@ lint: $(VENV)/.everything
 bench: $(VENV)/.everything
 	$(BIN)/python -m benchmarks --readme
 
+# The wheel is made from the sdist, installed into an empty environment, and shows the demonstration from there.
+dist:
+	rm -rf dist build
+	$(PYTHON) -m venv build/tools
+	build/tools/bin/python -m pip install --quiet --disable-pip-version-check build
+	build/tools/bin/python -m build --outdir dist .
+	$(PYTHON) -m venv build/empty
+	build/empty/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build && empty/bin/upshift demo
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Upshift needs Python 3.11 or newer: make PYTHON=python3.11")'

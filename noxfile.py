@@ -19,7 +19,7 @@ def core(session: nox.Session) -> None:
 @nox.session(python="3.11")
 def lowest(session: nox.Session) -> None:
     """The oldest versions that pyproject.toml allows."""
-    session.install("numpy==2.0.*", "llvmlite==0.44.*", *CORE)
+    session.install("numpy==2.0.*", "llvmlite==0.45.*", *CORE)
     session.install("--no-deps", "-e", ".")
     session.run("python", "-m", "pytest", "-n", "auto", "--dist", "worksteal", *session.posargs)
 

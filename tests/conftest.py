@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import tempfile
 
@@ -12,12 +13,19 @@ NOTES = tempfile.mkdtemp(prefix="upshift-tests-")
 os.environ["UPSHIFT_CACHE_DIR"] = NOTES
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in an order of no meaning")
+
+
 def pytest_unconfigure() -> None:
     shutil.rmtree(NOTES, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Without a GPU there is nothing to test on one: its results are under benchmarks/results."""
+    seed = config.getoption("--shuffle")
+    if seed is not None:  # the same on all workers
+        random.Random(seed).shuffle(items)
     of_gpu = [item for item in items if item.get_closest_marker("gpu")]
     if of_gpu:
         from upshift.gears.cuda.driver import why_not
