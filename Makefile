@@ -7,7 +7,9 @@ WORKERS ?= 2
 SEED ?= $(shell date +%s)
 TESTS ?= tests
 # One file of every part; the frameworks' own tests are left to `make test`.
-QUICK := $(addprefix tests/test_,$(addsuffix .py,layers docs law errors columns stacking vmap vectorize ledger captures))
+QUICK := $(addprefix tests/test_,$(addsuffix .py,captures columns compiler \
+	compiler_language docs docs_architecture docs_compiler effects errors explain frames function impure layers ledger llvm \
+	profile random records remedies rules settings source stacking threads vectorize vmap))
 
 .PHONY: demo test test-quick test-anywhere lint bench dist clean
 
