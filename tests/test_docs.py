@@ -101,8 +101,6 @@ def test_the_examples_of_the_readme(maps, tmp_path, capsys):
     run("README.md", space, tmp_path)
     assert maps == ["price", "augment"]
     assert space["totals"].tolist() == [net * (1 + rate) for net, rate in zip(table["net"], table["rate"])]
-    same(space["g"](images, images[0]), [image @ images[0] for image in images])
-    same(space["h"](space["xs"]), [space["price"](x) for x in space["xs"]])
     np.testing.assert_allclose(space["scaled"], [photo / (1 + photo.max()) for photo in photos], rtol=1e-5)
     for made, photo in zip(space["ds"], photos, strict=True):
         np.testing.assert_allclose(made, space["augment"](photo.copy()), rtol=1e-4, atol=1e-5)
@@ -134,6 +132,8 @@ def test_the_examples_of_the_guide(maps, tmp_path, capsys):
     exec(compile(source, str(tmp_path / "given.py"), "exec"), space)
     run("docs/guide.md", space, tmp_path)
     assert maps == ["augment", *"ffffff", "noisy"]
+    same(space["g"](a, 2.0), [space["f"](x, 2.0) for x in a])
+    same(space["h"](a), [space["f"](x) for x in a])
     assert space["out"].tolist() == [space["f"](x) for x in a] and "def " in capsys.readouterr().out
 
 
