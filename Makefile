@@ -11,7 +11,7 @@ QUICK := $(addprefix tests/test_,$(addsuffix .py,captures columns compiler \
 	compiler_language docs docs_architecture docs_compiler effects errors explain frames function impure layers ledger llvm \
 	profile random records remedies rules settings source stacking threads vectorize vmap))
 
-.PHONY: demo test test-quick test-anywhere lint bench dist clean
+.PHONY: demo test test-quick test-anywhere coverage test-torch lint docs bench dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/upshift demo
@@ -26,10 +26,27 @@ test-quick: $(VENV)/.everything
 test-anywhere: $(VENV)/.everything
 	bash .ci/anywhere "$(CURDIR)/$(BIN)/python" -n $(WORKERS) --dist worksteal --shuffle $(SEED) $(TESTS)
 
+# Which branches of the package the tests take.
+coverage: $(VENV)/.everything
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --cov --cov-report term
+
+# PyTorch is large: it is in an environment of its own, with nothing else that is not needed.
+test-torch: build/torch/.ready
+	build/torch/bin/python -m pytest tests/test_torch.py
+
+build/torch/.ready: pyproject.toml
+	$(PYTHON) -m venv build/torch
+	build/torch/bin/python -m pip install --quiet --disable-pip-version-check -e '.[torch]' pytest
+	touch $@
+
 lint: $(VENV)/.everything
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The site of the documentation, in build/site.
+docs: $(VENV)/.everything
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 bench: $(VENV)/.everything
 	$(BIN)/python -m benchmarks --readme

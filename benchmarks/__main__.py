@@ -4,6 +4,8 @@ python -m benchmarks                          # everything, some 20 minutes
 python -m benchmarks --quick                  # under a minute, without TensorFlow
 python -m benchmarks --life                   # the first 1 to 1,000 calls of new functions, in every gear
 python -m benchmarks --cases gcd --sizes 1000 100000 --json gcd.json
+python -m benchmarks prices.py:price --data "np.linspace(0, 200, n)" -o price.html    # a function of yours
+python -m benchmarks map-fn-vs-loop           # one of five questions about TensorFlow
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import cases, contenders, life
+from . import cases, contenders, life, own, questions
 from .figures import figures
 from .life import Life
 from .measure import Effort, Row, measure_case
@@ -27,7 +30,12 @@ PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
 def main(argv: Sequence[str] | None = None, prog: str = "python -m benchmarks") -> int:
-    options = parse(argv, prog)
+    words = sys.argv[1:] if argv is None else list(argv)
+    if words and words[0] in questions.QUESTIONS:
+        return questions.main(words, prog)
+    if words and not words[0].startswith("-"):
+        return own.main(words, prog)
+    options = parse(words, prog)
     if options.quick:
         contenders.COMPILED.pop("tensorflow", None)
     if options.readme and not PAGE.exists():
@@ -46,7 +54,9 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m benchmarks") 
 
 
 def parse(argv: Sequence[str] | None, prog: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog=prog, description="How fast is each way to map?")
+    about = f"""How fast is each way to map? For a function of yours: `{prog} MODULE:FUNCTION --data ...`
+(`{prog} MODULE:FUNCTION --help`). Questions about TensorFlow, answered here: {", ".join(questions.QUESTIONS)}."""
+    parser = argparse.ArgumentParser(prog=prog, description=about)
     parser.add_argument("--quick", action="store_true", help="few cases and samples, no lists, no TensorFlow")
     parser.add_argument("--life", action="store_true", help="first calls of new functions, in every gear, instead")
     parser.add_argument("--sizes", type=int, nargs="+", metavar="N", help="numbers of elements")

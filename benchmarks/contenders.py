@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import linecache
 import os
 import types
 from collections.abc import Callable
@@ -33,29 +34,39 @@ class Contender:
     name: str
     make: Callable[[], Run]
     compiled: bool = False
+    settles: bool = False
+    """Whether it becomes faster while it is called, which is waited for."""
 
 
-_fresh_numbers = itertools.count()
+_fresh_numbers = itertools.count(1)
 
 
 def make_fresh(f: Callable[..., Any]) -> types.FunctionType:
-    """A copy of `f` that no cache can know.
+    """A copy of `f` that no cache can know, with a source of its own, which compilers read.
 
-    Code objects compare by value: an unused constant makes the copy's differ from all earlier ones.
+    Code objects compare by value, lines included: the copy stands so many lines further down in a file that is not.
     """
     assert isinstance(f, types.FunctionType)
-    mark = f"fresh {next(_fresh_numbers)}"
-    code = f.__code__.replace(co_consts=f.__code__.co_consts + (mark,))
+    number = next(_fresh_numbers)
+    file = f.__code__.co_filename
+    name = f"<copy {number} of {file}>"
+    linecache.cache[name] = (0, None, ["\n"] * number + linecache.getlines(file, f.__globals__), name)
+    code = _moved(f.__code__, name, number)
     copy = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     copy.__kwdefaults__ = f.__kwdefaults__
     return copy
+
+
+def _moved(code: types.CodeType, name: str, lines: int) -> types.CodeType:
+    consts = tuple(_moved(one, name, lines) if isinstance(one, types.CodeType) else one for one in code.co_consts)
+    return code.replace(co_filename=name, co_firstlineno=code.co_firstlineno + lines, co_consts=consts)
 
 
 def list_contenders(case: Case, lists: bool = False, peers: bool = True) -> list[Contender]:
     """All that can run here. Given lists, only what takes lists as it is, and NumPy with the conversion."""
     found = [
         Contender(LOOP, lambda: make_loop(make_fresh(case.f))),
-        Contender(UPSHIFT, lambda: partial(up.map, make_fresh(case.f))),
+        Contender(UPSHIFT, lambda: partial(up.map, make_fresh(case.f)), settles=True),
     ]
     if not peers:
         return found
@@ -128,29 +139,20 @@ def load_tensorflow() -> Any:
 def make_numba(case: Case, peer: str) -> Run:
     numba = load_numba()
     f = numba.njit(make_fresh(case.peers[peer]))
-    dtypes = result_dtypes(case)
-
-    def one_to_one(xs: Any, out: Any) -> None:
-        for i in range(len(xs)):
-            out[i] = f(xs[i])
-
-    def two_to_one(xs: Any, ys: Any, out: Any) -> None:
-        for i in range(len(xs)):
-            out[i] = f(xs[i], ys[i])
-
-    def two_to_two(xs: Any, ys: Any, first: Any, second: Any) -> None:
-        for i in range(len(xs)):
-            first[i], second[i] = f(xs[i], ys[i])
-
-    def three_to_two(xs: Any, ys: Any, zs: Any, first: Any, second: Any) -> None:
-        for i in range(len(xs)):
-            first[i], second[i] = f(xs[i], ys[i], zs[i])
-
-    kernels = {(1, 1): one_to_one, (2, 1): two_to_one, (2, 2): two_to_two, (3, 2): three_to_two}
-    kernel = numba.njit(kernels[case.f.__code__.co_argcount, len(dtypes)])
+    results = result_columns(case)
+    ins = ", ".join(f"x{i}" for i in range(case.f.__code__.co_argcount))
+    outs = [f"o{i}" for i in range(len(results))]
+    given = ", ".join(f"{x}[i]" for x in ins.split(", "))
+    text = f"""def kernel({ins}, {", ".join(outs)}):
+    for i in range(len(x0)):
+        {", ".join(f"{out}[i]" for out in outs)} = f({given})
+"""
+    space: dict[str, Any] = {"f": f}
+    exec(text, space)
+    kernel = numba.njit(space["kernel"])
 
     def run(*xs: Any) -> Any:
-        out = tuple(np.empty(len(xs[0]), dtype) for dtype in dtypes)
+        out = tuple(np.empty((len(xs[0]), *shape), dtype) for dtype, shape in results)
         kernel(*xs, *out)
         return out if len(out) > 1 else out[0]
 
@@ -164,9 +166,11 @@ def make_numba_columns(case: Case, peer: str) -> Run:
 
 
 @cache
-def result_dtypes(case: Case) -> tuple[np.dtype[Any], ...]:
+def result_columns(case: Case) -> tuple[tuple[np.dtype[Any], tuple[int, ...]], ...]:
+    """The dtype of every column of results, and the shape of its elements."""
     result = make_loop(case.f)(*case.data(8, np.random.default_rng(0)))
-    return tuple(column.dtype for column in result) if isinstance(result, tuple) else (result.dtype,)
+    columns = result if isinstance(result, tuple) else (result,)
+    return tuple((column.dtype, column.shape[1:]) for column in columns)
 
 
 # JAX and TensorFlow: NumPy arrays in and out, as for all others --------------------------------------------
@@ -180,8 +184,8 @@ def make_jax(case: Case, peer: str) -> Run:
 
 def make_map_fn(case: Case, peer: str, graph: bool) -> Run:
     tf = load_tensorflow()
-    f, dtypes = make_fresh(case.peers[peer]), result_dtypes(case)
-    signature = dtypes if len(dtypes) > 1 else dtypes[0]
+    f, dtypes = make_fresh(case.peers[peer]), [dtype for dtype, _ in result_columns(case)]
+    signature = tuple(dtypes) if len(dtypes) > 1 else dtypes[0]
     if case.f.__code__.co_argcount == 1:
         run = partial(tf.map_fn, f, fn_output_signature=signature)
     else:

@@ -1,4 +1,4 @@
-"""In: a machine with an NVIDIA GPU. Out: what the cuda gear takes beside kernels by hand, CuPy, JAX, PyTorch and Numba.
+"""In: a machine with an NVIDIA GPU. Out: what the cuda gear takes beside kernels by hand, CuPy, JAX and PyTorch.
 
 python -m benchmarks.gpu FOLDER        writes gpu.json and gpu.txt there
 
@@ -22,8 +22,6 @@ from typing import Any
 import numpy as np
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-if not hasattr(np, "row_stack"):
-    np.row_stack = np.vstack  # numba-cuda asks for it; NumPy 2.5 no longer has it
 warnings.simplefilter("ignore")
 
 SIDE, STEPS = 2048, 200
@@ -93,31 +91,11 @@ def wait_for_gpu() -> None:
     cp.cuda.Device().synchronize()
 
 
-def numba_kernels() -> tuple[Any, Any]:
-    from numba import cuda
-
-    escape_there, mix_there = cuda.jit(device=True)(escape), cuda.jit(device=True)(sine_mix)
-
-    @cuda.jit
-    def of_escape(a, b, out):
-        i = cuda.grid(1)
-        if i < out.size:
-            out[i] = escape_there(a[i], b[i])
-
-    @cuda.jit
-    def of_mix(a, out):
-        i = cuda.grid(1)
-        if i < out.size:
-            out[i] = mix_there(a[i])
-
-    return of_escape, of_mix
-
-
 def escape_contenders() -> tuple[Contenders, dict[str, Any]]:
     import cupy as cp
     import jax
-    from numba import cuda
 
+    import upshift as up
     from upshift.gears.cuda.arrays import run_on_device
 
     cr, ci = (
@@ -125,7 +103,6 @@ def escape_contenders() -> tuple[Contenders, dict[str, Any]]:
     )
     n = cr.size
     a, b = cp.asarray(cr), cp.asarray(ci)
-    na, nb = cuda.as_cuda_array(a), cuda.as_cuda_array(b)
     ja, jb = jax.device_put(cr), jax.device_put(ci)
     made: dict[str, Any] = {}
 
@@ -139,14 +116,6 @@ def escape_contenders() -> tuple[Contenders, dict[str, Any]]:
             return out
 
         return run
-
-    of_escape, _ = numba_kernels()
-
-    def by_numba() -> Any:
-        out = cp.empty(n, np.int64)
-        of_escape[-(-n // 256), 256](na, nb, cuda.as_cuda_array(out))
-        cuda.synchronize()
-        return out
 
     def one(x: Any, y: Any) -> Any:
         def going(s: Any) -> Any:
@@ -162,11 +131,9 @@ def escape_contenders() -> tuple[Contenders, dict[str, Any]]:
         OURS: lambda: run_on_device(escape, [a, b]),
         "CUDA by hand": by_hand(()),
         "CUDA by hand, not fused": by_hand(("--fmad=false",)),
-        "numba-cuda by hand": by_numba,
         "jax.vmap(while_loop)": lambda: batched(ja, jb).block_until_ready(),
     }
-    want = np.empty(n, np.int64)
-    loop_on_this_machine(cr, ci, want)
+    want = up.map(escape, cr, ci, gear="llvm")  # this machine's processor does not fuse either
     for name, run in contenders.items():
         got = run()
         same = np.asarray(got) if name.startswith("jax") else cp.asnumpy(cp.asarray(got))
@@ -174,37 +141,21 @@ def escape_contenders() -> tuple[Contenders, dict[str, Any]]:
     return contenders, {"elements": n, "share equal to the loop": made}
 
 
-def loop_on_this_machine(cr: Any, ci: Any, out: Any) -> None:
-    """The loop's results, by Numba on this machine's processor, which does not fuse either."""
-    import numba
-
-    one = numba.njit(escape)
-
-    @numba.njit
-    def run(a, b, out):
-        for i in range(len(out)):
-            out[i] = one(a[i], b[i])
-
-    run(cr, ci, out)
-
-
 def mix_contenders() -> tuple[Contenders, dict[str, Any]]:
     import cupy as cp
     import jax
     import jax.numpy as jnp
     import torch
-    from numba import cuda
 
     from upshift.gears.cuda.arrays import run_on_device
 
     x = np.random.default_rng(5).uniform(-3.0, 3.0, COUNT)
     cx = cp.asarray(x)
-    nx, tx, jx = cuda.as_cuda_array(cx), torch.as_tensor(cx, device="cuda"), jax.device_put(x)
+    tx, jx = torch.as_tensor(cx, device="cuda"), jax.device_put(x)
     fused = cp.ElementwiseKernel("float64 x", "float64 y", "y = sin(x) + cos(x) * exp(x)", "mix")
     kernel = cp.RawKernel(BY_HAND, "sine_mix")
     compiled = torch.compile(lambda x: torch.sin(x) + torch.cos(x) * torch.exp(x))
     jitted = jax.jit(lambda x: jnp.sin(x) + jnp.cos(x) * jnp.exp(x))
-    _, of_mix = numba_kernels()
     n = COUNT
 
     def by_hand() -> Any:
@@ -218,12 +169,6 @@ def mix_contenders() -> tuple[Contenders, dict[str, Any]]:
         cp.cuda.Device().synchronize()
         return out
 
-    def by_numba() -> Any:
-        out = cp.empty(n)
-        of_mix[-(-n // 256), 256](nx, cuda.as_cuda_array(out))
-        cuda.synchronize()
-        return out
-
     def by_torch() -> Any:
         out = compiled(tx)
         torch.cuda.synchronize()
@@ -232,7 +177,6 @@ def mix_contenders() -> tuple[Contenders, dict[str, Any]]:
     contenders: Contenders = {
         OURS: lambda: run_on_device(sine_mix, [cx]),
         "CuPy, one fused kernel": by_cupy,
-        "numba-cuda by hand": by_numba,
         "jax.jit": lambda: jitted(jx).block_until_ready(),
         "torch.compile": by_torch,
         "CUDA by hand": by_hand,
@@ -320,7 +264,7 @@ def machine() -> dict[str, str]:
 
     from upshift.gears.cuda import driver
 
-    names = ("numpy", "numba", "llvmlite", "numba-cuda", "jax", "torch", "cupy-cuda13x")
+    names = ("numpy", "llvmlite", "jax", "torch", "cupy-cuda13x")
     found = {}
     for name in names:
         try:

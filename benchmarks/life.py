@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 
 import upshift as up
-from upshift.api import GEARS
+from upshift.report.demo import SHOWN
 
 from .cases import Case, Columns
 from .contenders import UPSHIFT, Run, make_fresh, make_loop
@@ -59,7 +59,7 @@ def empty_cache() -> Iterator[None]:
 
 def warm_up() -> None:
     """Load what the gears need."""
-    for gear in (None, *GEARS):
+    for gear in (None, *SHOWN):
         with contextlib.suppress(up.GearRefused):
             up.map(make_fresh(lambda x: x * 2.0 + 1.0), np.arange(64.0), gear=gear)
 
@@ -78,7 +78,7 @@ def measure_lives(case: Case, sizes: tuple[int, ...], limit: float, rounds: int)
 
 def lives_at(case: Case, size: int, columns: Columns, limit: float, rounds: int) -> list[Life]:
     shortest: dict[tuple[str, int], float] = {}
-    order = [*GEARS, UPSHIFT]
+    order = ["loop", *SHOWN, UPSHIFT]
     shuffle = random.Random(SEED).shuffle
     for _ in range(rounds):
         for gear in order:

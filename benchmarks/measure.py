@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import os
 import random
@@ -11,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,24 @@ DEAR = 1e-3  # or seconds of a call
 SAMPLE = 100e-6  # shorter calls are repeated within one sample, or the clock is what is measured
 
 
+def peak_memory(run: Run, columns: Columns) -> int | None:
+    """The bytes that a call takes at most, as Linux counts them for this process; None elsewhere."""
+    try:
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)  # what was given back may not be taken again unseen
+        Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+        before = _status("VmRSS")
+        run(*columns)
+        return max(_status("VmHWM") - before, 0)
+    except (OSError, StopIteration):
+        return None
+
+
+def _status(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:")) * 1024
+
+
 @dataclass(frozen=True)
 class Effort:
     """How long to look: up to `rounds` samples of a contender, at least `least`, in `budget` seconds."""
@@ -36,6 +56,7 @@ class Effort:
     again: float = 1.5  # seconds more for rivals that end up close
     limit: float = 2.0  # the longest call worth waiting for
     settle: float = 2.0  # seconds of calls with many elements until a plan has compiled what it will
+    memory: bool = False  # whether to look at what a call takes of it
 
 
 @dataclass(frozen=True)
@@ -52,6 +73,7 @@ class Row:
     first_median: float | None = None
     steady_median: float | None = None
     note: str = ""
+    memory: int | None = None  # bytes that a later call takes besides what is there already
 
 
 class Entrant:
@@ -65,6 +87,7 @@ class Entrant:
         self.firsts: list[float] = []
         self.samples: list[float] = []
         self.number = 1  # calls per sample
+        self.memory: int | None = None
 
     def expect(self, size: int) -> float:
         """At most this many seconds per call: the last size's time, scaled."""
@@ -99,7 +122,13 @@ def clock(run: Run, columns: Columns, number: int = 1) -> float:
 
 def measure_case(case: Case, sizes: tuple[int, ...], effort: Effort, lists: bool, peers: bool) -> list[Row]:
     """All sizes, smallest first, so that each tells which contenders can be waited for at the next."""
-    entrants = [Entrant(contender) for contender in list_contenders(case, lists, peers)]
+    return measure_contenders(case, list_contenders(case, lists, peers), sizes, effort, lists)
+
+
+def measure_contenders(
+    case: Case, contenders: list[Contender], sizes: tuple[int, ...], effort: Effort, lists: bool = False
+) -> list[Row]:
+    entrants = [Entrant(contender) for contender in contenders]
     rows: list[Row] = []
     gc.collect()
     for size in sorted(sizes):
@@ -119,6 +148,7 @@ def measure_size(
     call_often(ready, columns, effort)
     for entrant in ready:
         entrant.seen = size, min(entrant.samples)
+        entrant.memory = peak_memory(entrant.run, columns) if effort.memory else None
     return [make_row(case, data, size, e, ready, wrong.get(e.name, "")) for e in entrants]
 
 
@@ -133,7 +163,7 @@ def make_row(case: Case, data: str, size: int, entrant: Entrant, ready: list[Ent
         return Row(*key, "slow")
     fastest = min(entrant.firsts), min(entrant.samples)
     medians = statistics.median(entrant.firsts), statistics.median(entrant.samples)
-    return Row(*key, "wrong" if wrong else "ok", *fastest, *medians, wrong)
+    return Row(*key, "wrong" if wrong else "ok", *fastest, *medians, wrong, entrant.memory)
 
 
 def call_first(ready: list[Entrant], columns: Columns, effort: Effort, reset: Callable[[], None]) -> dict[str, str]:
@@ -172,7 +202,7 @@ def call_often(ready: list[Entrant], columns: Columns, effort: Effort) -> None:
         calls: list[float] = []
         settle = SETTLE
         size = len(columns[0])
-        if entrant.name == UPSHIFT and (size >= MANY or entrant.expect(size) > DEAR):
+        if entrant.contender.settles and (size >= MANY or entrant.expect(size) > DEAR):
             settle = effort.settle
         while entrant.seen[1] < settle and sum(calls) < settle:
             calls.append(clock(entrant.run, columns))
@@ -274,6 +304,10 @@ def compare(result: Any, reference: Any, strict: bool) -> str:
     if not isinstance(reference, tuple):
         result, reference = (result,), (reference,)
     for got, want in zip(result, reference, strict=True):
+        if getattr(want, "dtype", np.dtype(object)).kind not in "biufc":
+            if list(got) != list(want):
+                return "values differ"
+            continue
         if strict and got.dtype != want.dtype:
             return f"dtype {got.dtype} instead of {want.dtype}"
         rtol = 1e-5 if want.dtype == np.float32 else 1e-9

@@ -1,9 +1,10 @@
 """In: a command line. Out: what `ut.map_fn` takes beside every way of TensorFlow, and the promises kept or broken.
 
-python -m benchmarks.tensorflow [--quick] [--cases NAME ...] [--modes MODE ...] [--json FILE]
+python -m benchmarks.tensorflow [--quick] [--processor] [--cases NAME ...] [--modes MODE ...] [--json FILE]
 
-All contenders of a row are timed in turns in one run; a time is the fastest call. First calls include what is made, and
-are the fastest of three, each with a function that nobody has seen. Modes: `eager`, and as `up.map`; inside a graph;
+All contenders of a row are timed in turns in one run; a time is the fastest call. Ours are called before until its plan
+has made nothing new for a while. First calls include what is made, and are the fastest of three, in turns as well, each
+with a function that nobody has seen. Modes: `eager`, and as `up.map`; inside a graph;
 with a gradient, by a tape outside and inside a graph; in a pipeline of `tf.data`; a whole function, by `up.function`.
 Images are 256x256x3; where there are 1,000 of them, 128x128x3, so that all that is alive at a time stays in memory.
 """
@@ -39,11 +40,18 @@ from .tf_cases import CASES, MODES, Case
 
 OURS, LOOP, EAGER = "ut.map_fn", "loop of eager calls", "tf.map_fn eager"
 FIRSTS = 3
-"""First calls, of which the fastest counts; one where they take long."""
+"""First calls, of which the fastest counts."""
+LONGEST_FIRST = 2.0
+"""Seconds of a first call above which there is no second one."""
+MOST_SETTLES = 8
+"""How often the time in which nothing new is made is waited for, at most."""
 BATCHES = 20
 """In a dataset."""
 LIMIT = 0.5
 """Seconds of the longest call that is waited for; longer ones are estimated from fewer elements, or left out."""
+
+CLOCK: Callable[[], float] = time.perf_counter
+"""`time.process_time` on a machine that others use: the seconds of all threads of this process, and of nobody else."""
 
 Mapper = Callable[[Any], Any]
 
@@ -191,10 +199,10 @@ class Row:
 
 
 def clock(run: Mapper, elems: Any) -> float:
-    began = time.perf_counter()
+    began = CLOCK()
     for leaf in tf.nest.flatten(run(elems)):
         np.asarray(leaf)  # wait for the result
-    return time.perf_counter() - began
+    return CLOCK() - began
 
 
 def measure(case: Case, mode: str, sizes: Sequence[int], settle: float) -> list[Row]:
@@ -204,55 +212,62 @@ def measure(case: Case, mode: str, sizes: Sequence[int], settle: float) -> list[
         elems = case.data(size)
         few = min(size, 20)
         want = case.fn(*elems) if mode == "function" else by_loop(case)(part(elems, few))
-        ready: dict[str, tuple[Row, Mapper]] = {}
-        for name, make in contenders(case, mode).items():
-            row = Row(case.name, mode, size, name)
-            rows.append(row)
+        made = {name: (Row(case.name, mode, size, name), make) for name, make in contenders(case, mode).items()}
+        for name, (row, _) in made.items():
             if name != OURS and rates.get(name, 0.0) * size > LIMIT:
                 row.status, row.steady = "estimated", rates[name] * size
+        ready = first_calls({name: pair for name, pair in made.items() if pair[0].status == "ok"}, elems)
+        for row, run in ready.values():
+            got = run(elems)[0] if "tape" in mode else run(elems)
+            if not case.random and not same(want, got if mode == "function" else part(got, few)):
+                row.status = "wrong"
+        take_turns(ready, elems, settle)
+        rates |= {name: (row.steady or 0.0) / size for name, (row, _) in ready.items() if size >= 10}
+        rows += [row for row, _ in made.values()]
+    return rows
+
+
+def first_calls(made: dict[str, tuple[Row, Callable[[], Mapper]]], elems: Any) -> dict[str, tuple[Row, Mapper]]:
+    """First calls in turns, each with a function that nobody has seen; whoever fails is out, with its words."""
+    ready: dict[str, tuple[Row, Mapper]] = {}
+    for _ in range(FIRSTS):
+        for name, (row, make) in made.items():
+            if row.status != "ok" or (row.first or 0.0) > LONGEST_FIRST:
                 continue
+            began = CLOCK()
             try:
-                run, made, row.first = first_call(make, elems)
-                if "tape" in mode:
-                    made = made[0]
-                if not case.random and not same(want, made if mode == "function" else part(made, few)):
-                    row.status = "wrong"
-            except Exception as error:  # a contender that cannot is out, with its words; ours must not
+                run = make()
+                for leaf in tf.nest.flatten(run(elems)):
+                    np.asarray(leaf)
+            except Exception as error:
                 if name == OURS:
                     raise
                 row.status = f"failed: {type(error).__name__}"
                 continue
+            row.first = min(row.first or math.inf, CLOCK() - began)
             ready[name] = row, run
-        take_turns(ready, elems, settle)
-        rates |= {name: (row.steady or 0.0) / size for name, (row, _) in ready.items() if size >= 10}
-    return rows
+    return {name: pair for name, pair in ready.items() if pair[0].status == "ok"}
 
 
-def first_call(make: Callable[[], Mapper], elems: Any) -> tuple[Mapper, Any, float]:
-    fastest = math.inf
-    for _ in range(FIRSTS):
-        began = time.perf_counter()
-        run = make()
-        made = run(elems)
-        for leaf in tf.nest.flatten(made):
-            np.asarray(leaf)
-        fastest = min(fastest, time.perf_counter() - began)
-        if fastest > LIMIT / 2:
-            break
-    return run, made, fastest
+def ways_made() -> int:
+    """How often the plan has made something; of whole functions it is not known."""
+    return sum(len(known.made_in) for variants in memory.MEMORY.kinds.values() for known in variants)
 
 
 def take_turns(ready: dict[str, tuple[Row, Mapper]], elems: Any, settle: float) -> None:
     """One sample of each in every round, in changing order; ours is first called until its plan has settled."""
     samples: dict[str, list[float]] = {name: [] for name in ready}
-    spent = 0.0
-    while spent < settle:
-        spent += clock(ready[OURS][1], elems) + 1e-6
+    spent, since, known = 0.0, 0.0, ways_made()
+    while since < settle and spent < MOST_SETTLES * settle:
+        took = clock(ready[OURS][1], elems) + 1e-6
+        spent, since = spent + took, since + took
+        if ways_made() != known:
+            since, known = 0.0, ways_made()
     order = list(ready)
     for turn in range(15):
         for name in order:
             if turn < 2 or sum(samples[name]) < settle / 4:
-                number = max(1, min(20, int(200e-6 / min(samples[name], default=1.0))))
+                number = max(1, min(20, int(2e-3 / min(samples[name], default=1.0))))
                 samples[name].append(min(clock(ready[name][1], elems) for _ in range(number)))
         random.Random(turn).shuffle(order)
     for name, (row, _) in ready.items():
@@ -335,8 +350,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--cases", nargs="+", choices=[case.name for case in CASES], metavar="CASE")
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES, metavar="MODE")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every row to this file")
+    parser.add_argument("--processor", action="store_true", help="processor time, on a machine that others use")
     options = parser.parse_args(argv)
-    print(f"{show_machine()}, TensorFlow {tf.__version__}")
+    if options.processor:
+        global CLOCK
+        CLOCK = time.process_time
+    print(f"{show_machine()}, TensorFlow {tf.__version__}{', processor time' if options.processor else ''}")
     rows: list[Row] = []
     for case in CASES:
         if options.cases and case.name not in options.cases:

@@ -17,6 +17,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in an order of no meaning")
 
 
+def pytest_configure() -> None:
+    """Machine code is there when it is asked for: no test hangs on when another thread has made it."""
+    from upshift.gears import coming
+
+    coming.AT_ONCE = True
+
+
 def pytest_unconfigure() -> None:
     shutil.rmtree(NOTES, ignore_errors=True)
 

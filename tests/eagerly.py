@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from upshift.adaptive import life, lots, pace
+from upshift.adaptive import call_kinds, pace, state
 
 
 def compile_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A function is compiled at the second call of a kind, whatever it costs, and looked at all the time."""
-    monkeypatch.setattr(lots, "AT_STAKE", -1.0)
-    monkeypatch.setattr(lots, "SMALLEST", -1.0)
-    monkeypatch.setattr(lots, "FASTER", math.inf)
-    monkeypatch.setattr(lots, "CHECKS", 1)
-    monkeypatch.setattr(lots.Lot, "price", lambda self: 0.0)
+    monkeypatch.setattr(call_kinds, "AT_STAKE", -1.0)
+    monkeypatch.setattr(call_kinds, "SMALLEST", -1.0)
+    monkeypatch.setattr(call_kinds, "FASTER", math.inf)
+    monkeypatch.setattr(call_kinds, "CHECKS", 1)
+    monkeypatch.setattr(call_kinds.Lot, "price", lambda self: 0.0)
     monkeypatch.setattr(pace, "FIRST_PAUSES", (0,))
     monkeypatch.setattr(pace, "LONGEST_PAUSE", 2)
     monkeypatch.setattr(pace, "FAST_PAUSE", 2)
@@ -27,25 +27,25 @@ def compile_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def kinds_compiled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The kinds that are compiled from here on."""
     made: list[Any] = []
-    prepare = life.prepare_call
+    prepare = state.prepare_call
 
     def counted(gear: str, f: Any, kind: Any, *more: Any) -> Any:
         made.append(kind)
         return prepare(gear, f, kind, *more)
 
-    monkeypatch.setattr(life, "prepare_call", counted)
+    monkeypatch.setattr(state, "prepare_call", counted)
     return made
 
 
 def compile_wrongly(monkeypatch: pytest.MonkeyPatch, off: list[float]) -> None:
     """What is compiled gives results that are off by the number in the list."""
-    prepare = life.prepare_call
+    prepare = state.prepare_call
 
     def wrong(*given: Any) -> Any:
         made = prepare(*given)
         return dataclasses.replace(made, run=lambda *args: made.run(*args) + off[0])
 
-    monkeypatch.setattr(life, "prepare_call", wrong)
+    monkeypatch.setattr(state, "prepare_call", wrong)
 
 
 @dataclasses.dataclass(frozen=True)

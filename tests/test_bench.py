@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
@@ -63,6 +64,9 @@ def test_a_fresh_copy_is_nobody_elses():
     f = cases.load("square").f
     one, other = contenders.make_fresh(f), contenders.make_fresh(f)
     assert one.__code__ != other.__code__ and one(3.0) == other(3.0) == f(3.0)
+    for copy in (one, other):  # compilers read its source
+        assert inspect.getsource(copy) == inspect.getsource(f)
+        assert up.map(copy, [2.0, 3.0], gear="llvm").tolist() == [f(2.0), f(3.0)]
 
 
 # -- figures, from times that are made up

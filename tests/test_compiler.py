@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 
 import pytest
@@ -126,6 +127,22 @@ def tables(n):
 )
 def test_programs(f, rows):
     check(f, rows)
+
+
+class Contrary(enum.IntEnum):
+    FEW = 1
+    MANY = 10
+
+    def __gt__(self, other):
+        return False
+
+
+def test_members_with_operators_of_their_own_are_not_taken_for_ints():
+    def more(n):
+        return Contrary(n) > Contrary.FEW
+
+    refused = refusal(more, 10)
+    assert refused is not None and "between" in refused.reason
 
 
 def test_a_refusal_names_reason_and_line():

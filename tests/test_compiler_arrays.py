@@ -11,7 +11,7 @@ import pytest
 from law import Rule, check, compare
 from upshift.compiler import kernel
 from upshift.gears.calls import argument_of
-from upshift.gears.llvm import whole
+from upshift.gears.llvm import columns, gear, whole
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 EXACT = Rule(exact=True)
@@ -452,3 +452,67 @@ def test_one_call_of_a_whole_function(row: int) -> None:
         got = call.run(*second, *(call.bind(f) if call.bind is not None else ()))
         difference = compare(want, got, EXACT) or compare(first, second, EXACT, "arguments")
         assert difference is None, difference
+
+
+def roots(image: Any) -> Any:
+    made = np.empty_like(image)
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            made[i, j] = np.sqrt(image[i, j])
+    return made
+
+
+def products(a: Any) -> Any:
+    total, made = a[0, 0], np.zeros(a.shape[0])
+    for i in range(1, a.shape[0]):
+        for j in range(a.shape[1]):
+            total = total * 0.7 + a[i, j] * a[i - 1, j]  # one rounding less where it is contracted
+            made[i] += a[i, j] * a[i, j] + total
+    return made
+
+
+def stepped(x: Any) -> Any:
+    x[1:] += 0.3 * x[:-1]
+    for i in range(len(x) - 1):
+        x[i] = x[i + 1] * x[i] + x[i]
+    return x
+
+
+def spun(x: Any) -> Any:
+    while x[0] < 1e300:
+        for i in range(len(x)):
+            x[i] = x[i] * 0.5 + 0.1
+    return x
+
+
+LOOPS: list[tuple[Any, Any]] = [
+    (roots, np.abs(BIG).astype(np.float32)),
+    (roots, np.abs(BIG)[:, ::2, ::-1]),
+    (products, BIG),
+    (products, BIG.astype(np.float32)),
+    (stepped, LONG),
+    (stepped, LONG[:, ::3]),
+]
+
+
+@pytest.mark.parametrize("row", range(len(LOOPS)))
+def test_all_of_llvms_passes_leave_every_bit_of_a_loop_over_arrays(row: int) -> None:
+    f, xs = LOOPS[row]
+    argument = columns.read(xs)
+    checked = gear.check(f, [argument.key], {})
+    quick = gear.prepare(checked, True)
+    best = quick.as_optimised()
+    assert best.kernel.written.whole
+    want = [f(x.copy()) for x in xs]
+    for prepared in (quick, best):
+        ran = prepared.over(f, {}, [argument], len(xs), 1)
+        assert not len(ran.left)
+        for one, other in zip(want, prepared.objects(ran, np.arange(len(xs))), strict=True):
+            assert compare(one, other, EXACT) is None
+
+
+def test_all_of_llvms_passes_leave_the_looks_at_the_clock() -> None:
+    argument = columns.read(LONG)
+    best = gear.prepare(gear.check(spun, [argument.key], {}), True).as_optimised()
+    call = kernel.Call(best.kernel, None, list(argument.arrays), len(LONG))
+    assert call.lanes(0, len(LONG), 3) == 0  # which would never end

@@ -279,6 +279,16 @@ def test_code_that_was_changed():
     assert refused is not None
 
 
+def test_a_copy_with_constants_that_nothing_reads():
+    def f(x):
+        return x * 3 + 1
+
+    more = types.FunctionType(f.__code__.replace(co_consts=(*f.__code__.co_consts, "unused")), f.__globals__)
+    check(more, [1, 5])
+    fewer = types.FunctionType(f.__code__.replace(co_consts=(*f.__code__.co_consts[:-1], 7, "unused")), f.__globals__)
+    assert "changed" in refusal(fewer, 1).reason
+
+
 def test_defaults_that_were_changed():
     def f(x, k=1):
         return x * k

@@ -16,9 +16,13 @@ from upshift.report import rules
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize(
-    "name", ["upshift", "upshift.api", "upshift.config", "upshift.columns.stacking", "upshift.report.profile"]
+DOCSTRINGS = (
+    "upshift upshift.api upshift.config upshift.columns.stacking upshift.remedies upshift.report.completion "
+    "upshift.report.profile upshift.views.chart upshift.views.markup upshift.views.units"
 )
+
+
+@pytest.mark.parametrize("name", DOCSTRINGS.split())
 def test_examples_in_docstrings(name):
     failed, tried = doctest.testmod(importlib.import_module(name))
     assert tried and not failed

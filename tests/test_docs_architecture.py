@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 import types
 from pathlib import Path
@@ -20,20 +21,22 @@ from upshift.plan.functions import FUNCTIONS, kind_of_column
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+MORE = (ROOT / "docs" / "tracing.md", ROOT / "docs" / "tensors.md")
 WORDS = " ".join(PAGE.split())
 PACKAGE = ROOT / "src" / "upshift"
 NS = [*range(100_000), 3_000_000]
 
 
 def test_it_is_brief():
-    assert len(PAGE.splitlines()) <= 200
+    assert len(PAGE.splitlines()) <= 150
 
 
 def test_files_and_folders_that_are_named_are_there():
-    paths = [path for path in [*PACKAGE.rglob("*"), *(ROOT / "tests").glob("*.py"), *(ROOT / "docs").glob("*")]]
+    paths = [*PACKAGE.rglob("*"), *(ROOT / "tests").glob("*"), *(ROOT / "docs").glob("*"), *ROOT.glob("*.md")]
     files = [f"/{path.relative_to(ROOT).as_posix()}" for path in paths]
-    named = re.findall(r"`((?:\w+/)*\w+\.py)`", PAGE) + re.findall(r"\]\((\S+\.md)\)", PAGE)
-    folders = re.findall(r"`((?:\w+/)+)`", PAGE)
+    text = "".join(path.read_text(encoding="utf-8") for path in MORE) + PAGE
+    named = re.findall(r"`((?:\w+/)*\w+\.py)`", text) + re.findall(r"\]\((\S+\.md)\)", PAGE)
+    folders = re.findall(r"`((?:\w+/)+)`", text)
     assert len(named) > 80 and len(folders) > 15
     for name in {*named, *(folder.rstrip("/") for folder in folders)} - {"cubes.py"}:
         assert any(file.endswith(f"/{name}") for file in files), name
@@ -50,6 +53,17 @@ def test_every_part_of_the_package_is_named():
     for folder in (PACKAGE / "gears").iterdir():
         if (folder / "__init__.py").exists():
             assert f"`gears/{folder.name}/`" in PAGE, folder.name
+
+
+def test_the_picture_is_that_of_the_layers():
+    spec = importlib.util.spec_from_file_location("picture", ROOT / "docs" / "picture.py")
+    picture = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(picture)
+    svg = picture.TO.read_text(encoding="utf-8")
+    assert svg == picture.drawn(), "run: python docs/picture.py"
+    shown = [name.strip("/").removesuffix(".py") for names, _, _ in picture.layers() for name in names.split()]
+    depths = [next(depth for depth, names in enumerate(LAYERS) if name in names) for name in shown]
+    assert depths == sorted(depths) and len(shown) > 25
 
 
 @pytest.mark.parametrize("word", "lane step guard tree rule gear plan".split())

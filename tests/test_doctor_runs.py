@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from upshift.doctor.fixing import look
 from upshift.doctor.rewrite import write
 from upshift.doctor.running.compare import compare
 from upshift.doctor.running.measure import run
@@ -53,11 +54,13 @@ def script(folder: Path, text: str) -> str:
     return str(path)
 
 
-def run_with_gain(source: Source, argv: Sequence[str], replay: bool) -> tuple[dict[str, Any], str]:
+def run_with_gain(
+    source: Source, argv: Sequence[str], replay: bool, texts: dict[str, str]
+) -> tuple[dict[str, Any], str]:
     """A run here, in which every alternative that gives the same saves a second, whatever the machine is busy with."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        made = run(source, argv, replay)
+        made = run(source, argv, replay, texts)
     made.measured = [
         replace(m, trials=tuple(replace(t, saved=1.0) if t.is_good else t for t in m.trials)) for m in made.measured
     ]
@@ -290,3 +293,116 @@ def test_columns_by_attribute(tmp_path: Path) -> None:
     assert "y = df.a + df['b'] * 2\n" in Path(path).read_text()
     after = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
     assert same_output(plain, after)
+
+
+MODULE = """import numpy as np
+
+LIMITS = [x * x for x in np.linspace(0, 1, 3000)]
+
+
+def limited(n):
+    xs = np.linspace(0, 1, n)
+    return [x * 2 for x in xs]
+"""
+IMPORTING = """import os
+
+os.chdir("/")
+from package.limits import LIMITS, limited
+import numpy as np
+
+print(len(LIMITS), float(sum(limited(20000))), os.path.basename(limited.__code__.co_filename))
+"""
+
+
+def package(folder: Path) -> tuple[Path, Path]:
+    module = folder / "package" / "limits.py"
+    module.parent.mkdir()
+    (module.parent / "__init__.py").write_text("")
+    module.write_text(MODULE)
+    return Path(script(folder, IMPORTING)), module
+
+
+def test_modules_of_the_script_are_measured(tmp_path: Path) -> None:
+    path, module = package(tmp_path)
+    done = doctor("--format", "json", "--run", str(path))
+    assert done.returncode == 1, done.stderr
+    sites = {(Path(site["path"]).name, site["line"]): site for site in json.loads(done.stdout)["sites"]}
+    assert sites["limits.py", 3]["calls"] == 1 and sites["limits.py", 8]["elements"] == 20_000
+    assert any(trial["verdict"] == "equal" for trial in sites["limits.py", 8]["trials"])
+    assert all(site["share"] <= 1 for site in sites.values()), (
+        "what a module does when it is imported is a part of the run"
+    )
+    assert module.read_text() == MODULE
+
+
+def test_modules_are_rewritten_where_they_are_named(tmp_path: Path) -> None:
+    path, module = package(tmp_path)
+    plain = subprocess.run([sys.executable, path], capture_output=True, text=True).stdout
+    source, named = read(str(path)), read(str(module))
+    made = treat(source, [], run_with_gain, mend=True, modules=[named])
+    assert made.text == IMPORTING and list(made.texts.values()) != [MODULE]
+    write(named, *made.texts.values())
+    assert "list(xs * 2)" in module.read_text()
+    after = subprocess.run([sys.executable, path], capture_output=True, text=True)
+    assert after.stdout == plain, after.stderr
+
+
+def test_modules_that_do_not_parse_fail_as_without_the_doctor(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    status, error, _ = run_here(tmp_path, "import broken\n")
+    assert status == 1 and error.startswith("SyntaxError")
+
+
+AS_A_WHOLE = {
+    "UPS109": (
+        "import tensorflow as tf\ndef f(x):\n    return x * 2\ndef main():\n    total = 0.0\n"
+        "    for i in range(12):  # rounds\n        total += float(tf.function(f)(tf.constant(3.0)))\n"
+        "    print(total)\nmain()\n",
+        "    f_once = tf.function(f)\n    for i in range(12):  # rounds\n        total += float(f_once(",
+    ),
+    "UPS141": (
+        "import jax\nimport jax.numpy as jnp\ndef f(x):\n    return x * 2\nn, total = 0, 0.0\nwhile n < 12:\n"
+        "    total += float(jax.vmap(f)(jnp.arange(3.0)).sum())\n    n += 1\nprint(total)\n",
+        "f_once = jax.jit(jax.vmap(f))\nwhile n < 12:\n    total += float(f_once(",
+    ),
+    "UPS142": (
+        "from numba import njit\n@njit\ndef area(r):\n    return 3.5 * r * r\nprint(area(2.0))\n",
+        "import njit\ndef area(r):",
+    ),
+    "UPS132": (
+        "import pandas as pd\ndf = pd.DataFrame({'a': [1, 2, 3] * 400, 'b': [0.5, 1.5, 2.5] * 400})\ntotal = 0.0\n"
+        "for i, row in df.iterrows():\n    total += row['a'] * row['b'] + i\nprint(total, type(total).__name__)\n",
+        "for i, row in zip(df.index, (dict(zip(df.columns, values)) for values in df.to_numpy())):\n"
+        "    total += row['a']",
+    ),
+    "UPS134": (
+        "import polars as pl\ndef f(x):\n    return x * x + 0.5 if x > 0.5 else -x\n"
+        "df = pl.DataFrame({'a': [i / 8 for i in range(40000)]})\n"
+        "made = df.with_columns(pl.col('a').map_elements(f, return_dtype=pl.Float64))\nprint(made['a'].sum())\n",
+        "pl.col('a').upshift.map(f, return_dtype=pl.Float64)",
+    ),
+}
+
+
+@pytest.mark.parametrize("code", AS_A_WHOLE)
+def test_what_the_whole_script_decides(code: str, tmp_path: Path) -> None:
+    text, wanted = AS_A_WHOLE[code]
+    source = read(script(tmp_path, text))
+    assert code in {f.code for f in run(source, [], replay=False).findings}
+    runs: list[dict[str, Any]] = []
+
+    def slower_at_first(given: Source, argv: Any, replay: bool, texts: dict[str, str]) -> tuple[dict[str, Any], str]:
+        report, printed = run_with_gain(given, argv, replay, texts)
+        runs.append(report)
+        return {**report, "seconds": 1.0 / len(runs)}, printed
+
+    made = treat(source, [], slower_at_first, mend=True)
+    assert wanted in made.text, made.text
+    assert len(runs) == 2 and "the same output" in made.words[-1]
+
+
+def test_rows_that_are_used_otherwise_stay_series(tmp_path: Path) -> None:
+    head = "import pandas as pd\ndf = pd.read_csv('x.csv')\nfor i, row in df.iterrows():\n"
+    for body in ("use(row)", "use(row.a)", "row['a'] = 1", "use(row[i])", "df = use(row['a'])"):
+        made = [f for f in look(Source("x.py", f"{head}    {body}\n")) if f.code == "UPS132"]
+        assert made and not made[0].fixes, body

@@ -407,3 +407,73 @@ def test_refusals_are_not_the_users_errors():
         up.map(lambda x: print(x), FLOATS, gear="numpy")
     assert not isinstance(info.value, (ValueError, TypeError))
     assert "print" in str(info.value) and "test_errors.py" in str(info.value)
+
+
+# ---- the frames that a user sees
+
+
+def frames_of(error):
+    return [(os.path.basename(one.filename), one.name) for one in traceback.extract_tb(error.__traceback__)]
+
+
+WAYS = {
+    "map": lambda f: up.map(f, INTS),
+    "map of a million": lambda f: up.map(f, range(1_000_000)),
+    "batched": lambda f: up.map(f, np.array(FLOATS), gear="numpy"),
+    "compiled": lambda f: up.map(f, INTS, gear="llvm"),
+    "with words": lambda f: up.map(f, INTS, memory="1MB"),
+    "vectorize": lambda f: up.vectorize(f)(INTS),
+    "vmap": lambda f: up.vmap(f)(np.array(INTS)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_our_frames_do_not_stand_between_the_call_and_the_users_line(way):
+    def raises(x):
+        if x == 211:
+            raise Bad(x)
+        return x
+
+    with pytest.raises(Bad) as caught:
+        WAYS[way](raises)
+    error = caught.value
+    error.__traceback__ = error.__traceback__.tb_next  # this test's own
+    seen = [(one.filename, one.name) for one in traceback.extract_tb(error.__traceback__)]
+    assert seen[0][1] == "<lambda>" and seen[-1][1] == "raises"
+    assert all(file.startswith(OURS) for file, _ in seen[1:-1]) and len(seen) <= 4
+    hidden = [one for one, _ in traceback.walk_tb(error.__traceback__) if "__tracebackhide__" in one.f_globals]
+    assert len(hidden) == len(seen) - 2
+
+
+def test_maps_within_maps_and_functions_of_libraries():
+    with pytest.raises(ZeroDivisionError) as caught:
+        up.map(lambda n: up.map(reciprocal, [1.0 * n]), [1, 211])
+    names = [name for _, name in frames_of(caught.value)]
+    assert names[-1] == "reciprocal" and names.count("<lambda>") == 1 and len(names) == 4
+    with pytest.raises(ValueError) as caught:
+        up.map(math.sqrt, [-1.0])
+    assert frames_of(caught.value)[1:] == [("api.py", "map")]
+
+
+def test_what_we_say_ourselves_shows_the_call_alone():
+    with pytest.raises(up.LengthError) as caught:
+        up.map(lambda a, b: a, [1], [1, 2])
+    assert frames_of(caught.value)[1:] == [("api.py", "map")]
+    with pytest.raises(up.GearRefused) as caught:
+        up.map(print, INTS, gear="numpy")
+    assert frames_of(caught.value)[1:] == [("api.py", "map")]
+
+
+def test_all_frames_are_there_where_they_are_asked_for_and_where_the_fault_is_ours(monkeypatch):
+    def fails(*_):
+        raise RuntimeError("ours")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("upshift.api.look_up", fails)
+        with pytest.raises(RuntimeError) as caught:
+            up.map(reciprocal, FLOATS)
+    assert frames_of(caught.value)[-1][1] == "fails"
+    monkeypatch.setenv("UPSHIFT_FULL_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError) as caught:
+        up.map(reciprocal, FLOATS)
+    assert len(frames_of(caught.value)) > 4

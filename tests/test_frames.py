@@ -34,6 +34,7 @@ def frame(**more):
 
 FRAMES = {
     "floats": frame(),
+    "a column called name": frame(name=["x"] * N),
     "ints and floats": frame(c=np.arange(N)),
     "texts": frame(s=["x"] * N),
     "bools": frame(c=np.arange(N) % 2 == 0),
@@ -141,6 +142,10 @@ def test_errors_name_the_row():
     with pytest.raises(ValueError) as found:
         up.map(lambda r: math.sqrt(r.c - 0.5), data)
     assert found.value.upshift_element == 2222
+    for gear in ("loop", None):
+        with pytest.raises(ValueError) as found:
+            up.map(lambda r: math.sqrt(r.c - 0.5), data.iloc[2000:], gear=gear)
+        assert found.value.upshift_element == 222
 
 
 def read(r):
@@ -228,3 +233,30 @@ def test_unpacked_and_captured():
     for _ in range(6):
         assert up.map(f, ps, qs).tolist() == [f(p, q) for p, q in zip(ps, qs)]
         scale += 1
+
+
+def series_of_all_kinds():
+    days = pd.date_range("2020", periods=N)
+    return {
+        "texts": pd.Series(["a", None, "c"] * (N // 3)),
+        "days": pd.Series(days),
+        "with a time zone": pd.Series(days.tz_localize("UTC")),
+        "missing days": pd.Series([pd.Timestamp("2020"), pd.NaT] * (N // 2)),
+        "differences": pd.Series(pd.timedelta_range("1s", periods=N)),
+        "periods": pd.Series(pd.period_range("2020", periods=N, freq="h")),
+        "nullable ints": pd.Series([1, None, 3] * (N // 3), dtype="Int64"),
+        "nullable bools": pd.Series([True, None] * (N // 2), dtype="boolean"),
+        "of Arrow": pd.Series([1, None, 3] * (N // 3), dtype="int64[pyarrow]"),
+        "categories": pd.Series(["a", "b"] * (N // 2), dtype="category"),
+        "objects": pd.Series([1, "a", None] * (N // 3), dtype=object),
+    }
+
+
+@pytest.mark.parametrize("name", series_of_all_kinds())
+@pytest.mark.parametrize("f", [lambda x: x, lambda x: type(x).__name__, str, pd.isna])
+def test_elements_of_a_series_are_what_iterating_gives(name, f):
+    series = series_of_all_kinds()[name]
+    made, wanted = up.map(f, series), [f(x) for x in series]
+    assert isinstance(made, pd.Series) and made.index.equals(series.index)
+    for a, b in zip(made, wanted):
+        assert a is b or a == b or (pd.isna(a) and pd.isna(b))

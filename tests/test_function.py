@@ -23,7 +23,7 @@ import functions_table
 import upshift as up
 from eagerly import compile_at_once, compile_wrongly, kinds_compiled
 from law import overheard
-from upshift.adaptive import decorate, life, lots, pace
+from upshift.adaptive import call_kinds, decorate, pace, state
 
 
 @pytest.fixture
@@ -439,7 +439,7 @@ def test_wrong_machine_code_is_never_seen(eager: None, monkeypatch: pytest.Monke
 def test_machine_code_that_becomes_wrong_is_found(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
     off = [0.0]
     compile_wrongly(monkeypatch, off)
-    monkeypatch.setattr(life, "CHECKED_SHARE", math.inf)
+    monkeypatch.setattr(state, "CHECKED_SHARE", math.inf)
     f: Any = up.function(spiral)
     for i in range(9):
         f(i, 0.5)
@@ -558,7 +558,7 @@ def test_it_waits_until_compiling_pays(compilations: list[Any]) -> None:
 def test_few_instructions_become_the_plain_function_s_code(
     compilations: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(life, "BRIEF", math.inf)
+    monkeypatch.setattr(state, "BRIEF", math.inf)
 
     @up.function
     def add(a: Any, b: Any) -> Any:
@@ -699,7 +699,7 @@ def test_what_a_function_sees_of_itself() -> None:
 
 
 def test_a_long_call_is_compared_with_the_one_before(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (life, lots):
+    for module in (state, call_kinds):
         monkeypatch.setattr(module, "HEAVY", -1.0)
     k = 1.0
 

@@ -15,7 +15,7 @@ import upshift as up
 from eagerly import compile_at_once
 from functions_table import ROWS, Call, Row
 from law import Rule, compare, overheard
-from upshift.adaptive import life
+from upshift.adaptive import state
 
 CALLS = 45
 """Random calls of every function."""
@@ -26,7 +26,7 @@ EXACT = Rule(exact=True)
 def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Machine code is compiled at the second call of a kind, and looked at all the time."""
     compile_at_once(monkeypatch)
-    monkeypatch.setattr(life, "BRIEF", -1.0)
+    monkeypatch.setattr(state, "BRIEF", -1.0)
     yield
 
 

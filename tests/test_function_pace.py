@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import upshift as up
+from eagerly import compile_at_once
 from law import Rule, compare
-from upshift.adaptive.lots import CHECKS, PATIENT, Lot, lot_of
+from upshift.adaptive.call_kinds import CHECKS, PATIENT, Lot, lot_of
 from upshift.adaptive.pace import FAST_PAUSE, Pace
 from upshift.gears.calls import argument_of
 from upshift.plan.prices import loops_in
@@ -98,3 +100,22 @@ def test_a_life_gives_what_the_plain_function_gives():
         for _ in range(30 if n == 900 else 3):
             difference = compare(looping(a, x), fast(a, x), Rule(exact=True))
             assert difference is None, difference
+
+
+def added_up(xs: Any) -> Any:
+    total = 0.0
+    for x in xs:
+        total += x
+    return total
+
+
+def test_short_calls_of_kinds_that_nothing_takes_are_looked_at_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    compile_at_once(monkeypatch)
+    fast, other = up.function(added_up), up.function(added_up)
+    for _ in range(200):
+        assert fast([1.0, 2.0]) == 3.0
+    assert fast.__code__ is added_up.__code__
+    assert "list" in str(fast.explain())
+    for i in range(200):  # a kind that is compiled is among them
+        assert other([1.0, 2.0] if i % 2 else np.array([1.0, 2.0])) == 3.0
+    assert other.__code__ is not added_up.__code__

@@ -99,6 +99,22 @@ def _crash(number: int) -> int:
     return number * number
 
 
+def test_processes_put_what_they_found_together(tmp_path: Path) -> None:
+    """Two processes, one file; the programs are those that one process runs."""
+    found = []
+    for jobs in (1, 2):
+        file = tmp_path / f"{jobs}.json"
+        command = [sys.executable, "-W", "ignore", "-m", "fuzz", "--seed", "4", "--count", "9", "--jobs", str(jobs)]
+        path = os.pathsep.join(filter(None, sys.path))
+        subprocess.run(
+            [*command, "--json", str(file), "--keep", str(tmp_path)], cwd=HERE, env={**os.environ, "PYTHONPATH": path},
+            capture_output=True, check=True,
+        )  # fmt: skip
+        found.append(json.loads(file.read_text()))
+    names = ("programs", "verdicts", "refusals", "left", "lanes", "computed", "raising", "failures")
+    assert [found[0][name] for name in names] == [found[1][name] for name in names] and found[1]["programs"] == 9
+
+
 def test_crashes_are_results() -> None:
     import faulthandler
 

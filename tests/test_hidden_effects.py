@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import contextvars
 import dataclasses
@@ -807,3 +808,24 @@ def test_a_global_lock_is_the_reason_that_is_told():
     assert told.gear == "loop"
     assert "lock" in told.refusals["numpy"].reason
     assert told.refusals["numpy"].where.endswith(":2")
+
+
+@pytest.mark.parametrize("gear", ["numpy", "llvm"])
+def test_print_is_print_where_a_library_has_put_its_own_in_its_place(gear, monkeypatch):
+    plain = builtins.print
+
+    def careful(*words, **keywords):
+        plain(*words, **keywords)
+
+    def f(x):
+        print(x)
+        return x
+
+    def g(x):
+        plain(x)
+        return x
+
+    monkeypatch.setattr(builtins, "print", careful)
+    for fn in (f, g):
+        with pytest.raises(up.GearRefused, match="print"):
+            up.map(fn, XS, gear=gear)

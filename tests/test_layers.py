@@ -31,22 +31,24 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("verify",),
     ("plan",),
     ("frames",),
-    ("words", "api", "partials", "unboxed", "axes", "broadcast"),
+    ("files",),
+    ("words", "api", "partials", "unboxed", "axes", "broadcast", "map_batches"),
     ("adaptive",),
-    ("report", "adapters", "doctor", "tensorflow", "pandas", "polars"),
+    ("report", "adapters", "doctor", "tensorflow", "pandas", "polars", "torch"),
     ("cli",),
     ("__init__",),
     ("__main__",),
 )
 
 # Touched only when a user's data or choice asks for them: `import upshift` must stay cheap.
-FRAMEWORKS = frozenset({"numba", "jax", "tensorflow", "ray", "pandas", "polars", "pyarrow", "torch"})
+FRAMEWORKS = frozenset({"numba", "jax", "tensorflow", "ray", "pandas", "polars", "pyarrow", "torch", "zarr"})
 
 # Folders whose files stand on a framework, and the one file that loads them, when a job asks for it.
 STAND_ON = {
-    "upshift.gears.numba": ("numba", "llvmlite"),
     "upshift.gears.jax": ("jax",),
-    "upshift.gears.cuda": ("numba", "llvmlite"),
+    "upshift.gears.ray": ("ray",),
+    "upshift.gears.cuda": ("llvmlite",),
+    "upshift.gears.torch": ("torch",),
     "upshift.tensorflow": ("tensorflow",),
 }
 DOOR = "upshift.gears.frameworks"
@@ -55,11 +57,12 @@ DOOR = "upshift.gears.frameworks"
 ALLOWED_LAZY: dict[tuple[str, str], str] = {
     ("upshift.gears.frameworks", "upshift.gears.cuda.arrays"): "only for arrays on a GPU",
     ("upshift.gears.frameworks", "upshift.gears.jax.columns"): "only for arrays of JAX",
-    ("upshift.gears.frameworks", "upshift.gears.cuda.branchless"): "only where the user names the gear",
     ("upshift.gears.frameworks", "upshift.gears.cuda.driver"): "only where a GPU is asked for",
     ("upshift.gears.frameworks", "upshift.gears.cuda.function"): "only where the user names the gear",
     ("upshift.gears.frameworks", "upshift.gears.jax.gear"): "JAX takes a second to load",
     ("upshift.gears.frameworks", "upshift.gears.jax.whole"): "only for arrays of JAX",
+    ("upshift.gears.frameworks", "upshift.gears.torch.columns"): "only for tensors of PyTorch",
+    ("upshift.gears.frameworks", "upshift.gears.ray.gear"): "only where the user names the gear",
     ("upshift.gears.frameworks", "upshift.tensorflow.elements"): "only for tensors",
     ("upshift.gears.frameworks", "upshift.tensorflow.whole"): "only for tensors",
     ("upshift", "*"): "plug-ins, which load their framework, when they are named",

@@ -57,7 +57,7 @@ def test_out():
 
 @pytest.mark.parametrize("gear", ["loop", "numpy", None])
 def test_memmaps_in_and_out(tmp_path, gear, monkeypatch):
-    monkeypatch.setattr("upshift.api.PART_BYTES", 1 << 16)
+    monkeypatch.setattr("upshift.files.sources.BLOCK_BYTES", 1 << 16)
     x = np.memmap(tmp_path / "x", dtype=np.float32, mode="w+", shape=(3000, 16, 2))
     x[:] = np.random.default_rng(0).random(x.shape)
     out = np.memmap(tmp_path / "out", dtype=np.float32, mode="w+", shape=x.shape)

@@ -9,7 +9,8 @@ import pytest
 
 import upshift as up
 from upshift.columns.inputs import elements_of, lanes_of
-from upshift.gears import walk
+from upshift.gears import numpy as numpy_gear
+from upshift.gears import passes, walk
 from upshift.gears.job import Job
 from upshift.gears.pace import Pace
 from upshift.plan.batch import batch
@@ -111,3 +112,37 @@ def test_a_trace_that_was_broken_off_is_made_when_enough_has_waited_for_it(monke
     assert left[0] == 300 and left[-1] == 0
     assert begun[-1] and not any(begun[:-1])
     assert 2 <= len(begun) <= 12 < len(left)
+
+
+def test_a_batch_that_takes_longer_than_the_loop_is_given_up(monkeypatch):
+    """Between steps, on every chunk: what is not done in time is left to the plain function, what is done stays."""
+
+    class Clock:
+        now, step = 0.0, 0.0
+
+        def perf_counter(self):
+            self.now += self.step
+            return self.now
+
+    def f(x):
+        y = x * 2.0 + 1.0
+        return y * y if y > 100.0 else -y
+
+    clock = Clock()
+    for module in (numpy_gear, passes, walk):
+        monkeypatch.setattr(module, "time", clock)
+    column = np.arange(200_000.0)
+    known = Traces()
+    whole = batch(Job(f, [column], {}, len(column)), known, Pace(1e-6, 1.0, 0.2))
+    assert not whole.overran and not sum(map(len, whole.left))
+    for step in (5e-4, 1.0):
+        clock.step = step
+        made = batch(Job(f, [column], {}, len(column)), known, Pace(1e-6, 1.0, 1e-3))
+        left = np.sort(np.concatenate(made.left))
+        assert made.overran and len(left) > len(column) / 2
+        done = np.zeros(len(column), bool)
+        for lanes, piece in made.pieces:
+            done[lanes] = True
+            assert np.array_equal(piece.column, [f(x) for x in column[lanes]])
+        assert np.array_equal(np.flatnonzero(~done), left)
+        assert len(left) < len(column) or step == 1.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import importlib
 import json
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -27,8 +29,10 @@ def _there(place):
     return None if owner is None else vars(owner).get(name)
 
 
-@pytest.mark.parametrize("place", [*places.PLACES, *places.LANES], ids=lambda p: f"{p.module}.{p.name}")
+@pytest.mark.parametrize("place", [*places.PLACES, *places.LANES, *places.LATER], ids=lambda p: f"{p.module}.{p.name}")
 def test_every_place_is_there(place):
+    if place in places.LATER:
+        pytest.importorskip("tensorflow" if place in places.TENSORS else "numba")
     assert callable(_there(place))
 
 
@@ -130,3 +134,40 @@ def test_the_cache(tmp_path, monkeypatch, capsys):
     assert main(["cache"]) == 0 and "1 files" in capsys.readouterr().out
     assert main(["cache", "clear"]) == 0 and "1 files" in capsys.readouterr().out
     assert main(["cache", "info"]) == 0 and "0 files" in capsys.readouterr().out
+
+
+def test_workers_and_what_travels_to_them():
+    with up.profile() as p:
+        up.map(cube, [1.0, 2.0, 3.0], gear="threads")
+        up.map(cube, [1.0, 2.0, 3.0], gear="processes", workers=1)
+    phases = {gear: site["phases"] for site in p.to_dict()["sites"] for gear in site["gears"]}
+    assert places.WORKER in phases["threads"] and {places.WORKER, places.TRANSFER} <= set(phases["processes"])
+
+
+def test_maps_over_tensors():
+    tf = pytest.importorskip("tensorflow")
+    import upshift.tensorflow as ut
+
+    with up.profile() as p:
+        ut.map_fn(lambda x: x * 2.0, tf.constant([1.0, 2.0]))
+        for _ in range(3):
+            ut.vectorized_map(lambda x: x + tf.reduce_sum(x), tf.ones((4, 3)))
+        up.map(lambda x: tf.nn.relu(x), tf.constant([1.0, -2.0]))
+        up.vectorize(cube)([1.0, 2.0])
+    told = p.to_dict()
+    assert told["calls"] == 6 and told["elements"] == 2 + 3 * 4 + 2 + 2
+    assert all(site["where"].startswith("test_profile.py:") for site in told["sites"])
+    assert all(site["device"] == "CPU" and site["traces"] >= 0 for site in told["sites"])
+
+
+def test_what_is_loaded_while_a_profile_is_open():
+    pytest.importorskip("tensorflow")
+    code = (
+        "import upshift as up\n"
+        "with up.profile() as p:\n"
+        "    import tensorflow as tf, upshift.tensorflow as ut\n"
+        "    ut.map_fn(lambda x: tf.sin(x) if x > 0 else x, tf.constant([1.0, 2.0]))\n"
+        "print(p.to_dict()['calls'], p.to_dict()['sites'][0]['elements'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.stdout.split() == ["1", "2"], done.stderr[-2000:]

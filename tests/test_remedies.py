@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 import time
 from pathlib import Path
 
@@ -31,7 +32,12 @@ def _reasons():
             if isinstance(node, ast.Call):
                 name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
                 at = MAKERS.get(name)
-                if at is not None and len(node.args) > at and (words := _words(node.args[at])):
+                given = [word.value for word in node.keywords if word.arg == "reason"]
+                if (
+                    at is not None
+                    and (given or len(node.args) > at)
+                    and (words := _words((given or node.args[at:])[0]))
+                ):
                     yield words
 
 
@@ -39,6 +45,14 @@ def test_every_reason_of_the_package_has_a_remedy():
     reasons = set(_reasons())
     assert len(reasons) > 150
     assert all(Refusal("numpy", reason).remedy for reason in reasons)
+
+
+def test_all_that_refuses_is_known():
+    """A class or function of another name that makes refusals would not be seen above."""
+    made = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py"))
+    classes = set(re.findall(r"^class (\w*(?:Refus|NotCompiled|Untraceable)\w*)", made, re.MULTILINE))
+    assert classes - {"GearRefused"} <= set(MAKERS)
+    assert set(MAKERS) - classes <= set(re.findall(r"^ *def (\w+)", made, re.MULTILINE))
 
 
 def test_every_row_is_the_first_for_something():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import upshift as up
+from upshift.views.chart import Series, chart, fastest
 
 HOSTILE = "<script>alert('é')</script>"
 
@@ -91,6 +92,21 @@ def test_other_suffixes_and_folders(told, tmp_path):
         told.save(tmp_path / "x.pdf")
     with pytest.raises(OSError):
         told.save(tmp_path / "nowhere" / "x.html")
+
+
+def test_a_call_and_what_is_paid_once_are_told_apart(told):
+    texts = Parsed(told._repr_html_()).texts
+    assert "Where the time of such a call goes" in texts
+    once = set(told.spent) & {"check", "trace", "compile", "verify"}
+    assert ("What was paid once to make the gear ready" in texts) == bool(once)
+
+
+def test_sizes_from_which_a_peer_is_the_fastest():
+    loop = Series("loop", [(1, 1e-6), (1_000, 1e-3)])
+    late = Series("late", [(100, 1e-5), (1_000, 1e-5)])
+    assert fastest([loop, late]) == [(1, "loop"), (100, "late")]
+    assert fastest([Series("alone", [(5, 1.0)])]) == [(5, "alone")] and fastest([]) == []
+    assert "late from 100" in chart([loop, late], fastest([loop, late])[1:])
 
 
 # ---- a browser

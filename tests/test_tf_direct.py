@@ -17,6 +17,7 @@ from tf_law import loop, same  # noqa: E402
 from upshift.tensorflow import direct  # noqa: E402
 from upshift.tensorflow.batchwise import Unknown  # noqa: E402
 from upshift.tensorflow.call import make_call  # noqa: E402
+from upshift.tensorflow.simple import is_simple  # noqa: E402
 
 RNG = np.random.default_rng(4)
 XS = tf.constant(RNG.normal(size=9), tf.float32)
@@ -48,7 +49,26 @@ def counted(x: Any) -> Any:
     return total
 
 
+def turning(x: Any) -> Any:
+    return tf.while_loop(lambda i, y: i < 20, lambda i, y: (i + 1, y * 0.99 + tf.sin(y)), (0, x))[1]
+
+
+def sharing(x: Any) -> Any:
+    scale = tf.abs(x) + 1.0
+    times = tf.constant(4)
+    half = 0.5
+
+    def shrink(y: Any, by: float = 2.0) -> Any:
+        return y * half / (by * scale)
+
+    _, made = tf.while_loop(lambda i, y: i < times, lambda i, y: [i + 1, shrink(y)], [tf.constant(0), x])
+    return made - shrink(x)
+
+
 DIRECT = [
+    (turning, XS),
+    (turning, IMAGES),
+    (sharing, XS),
     (lambda x: x**2, XS),
     (lambda x: x**2, INTS),
     (lambda x: x / 2, INTS),
@@ -104,7 +124,25 @@ def decided(x: Any) -> Any:
     return x if x > 0 else -x
 
 
+def counting(x: Any) -> Any:
+    count = 0
+
+    def step(y: Any) -> Any:
+        nonlocal count
+        count += 1
+        return y * count
+
+    return step(x) + step(x)
+
+
 REFUSED = [
+    (counting, XS),
+    (lambda x: tf.while_loop(lambda y: y < 9.0, lambda y: (y * 2.0 + 1.0,), (x,))[0], XS),
+    (lambda x: tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y + x), (0, 0.0))[1], XS),
+    (lambda x: tf.while_loop(lambda i, y: i < x, lambda i, y: (i + 1, y * 2.0), (0, x))[1], INTS),
+    (lambda x: tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, tf.exp(y) // 2), (0, x))[1], XS),
+    (lambda x: tf.while_loop(lambda i, y, z: i < 3, lambda i, y, z: (i + 1, tf.exp(y), z // 2 + y), (0, x, x))[2], XS),
+    (lambda x: tf.while_loop(lambda i, y: True, lambda i, y: (i + 1, y), (0, x), maximum_iterations=2)[1], XS),
     (tf.reduce_sum, IMAGES),
     (lambda im: tf.reduce_sum(im), IMAGES),
     (lambda im: tf.reduce_sum(im, axis=0), IMAGES),
@@ -155,10 +193,10 @@ def test_no_function_of_the_table_is_taken_for_one_that_it_is_not(row: Any) -> N
 
 
 def test_simple_functions_are_told_by_their_bytes() -> None:
-    assert direct.is_simple(lambda x: tf.sin(x) + 2.0 * x)
+    assert is_simple(lambda x: tf.sin(x) + 2.0 * x)
     for fn in (lambda x: x[0], lambda x: x // 2, lambda x: tf.reduce_sum(x), lambda x: x @ x, lambda x: x > 0,
                lambda x: helped(x), lambda x, y=2: x * y, lambda x: tf.add(x, y=x), decided):  # fmt: skip
-        assert not direct.is_simple(fn)
+        assert not is_simple(fn)
 
 
 def test_what_was_captured_may_change(monkeypatch: Any) -> None:

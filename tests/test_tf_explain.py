@@ -96,3 +96,14 @@ def test_explain_tells_a_reason_once() -> None:
         told.count("calls print()") == 1
         and "direct, python, numpy, numba, xla, vectorized, map refuse: calls print()" in told
     )
+
+
+def test_explain_calls_no_function_that_acts(capsys: Any) -> None:
+    ut.explain(lambda x: print("called") or x, XS)
+    assert "called" not in capsys.readouterr().out
+
+
+def test_explain_names_a_line_of_the_users_not_of_a_librarys() -> None:
+    layer = tf.keras.layers.Dense(2, dtype="mixed_float16")
+    told = ut.explain(lambda v: layer(v[tf.newaxis])[0], tf.ones((40, 3)))
+    assert told.refusals["numpy"].where == "" or "test_tf_explain.py" in told.refusals["numpy"].where

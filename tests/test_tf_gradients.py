@@ -126,3 +126,31 @@ def test_no_tape_no_gradient_and_the_same_values() -> None:
         under = ut.map_fn(tf.sin, FLOATS)
     np.testing.assert_allclose(ut.map_fn(tf.sin, FLOATS).numpy(), under.numpy(), rtol=1e-6)
     assert tape.gradient(under, FLOATS) is not None
+
+
+RAGGED = {
+    "rows": (lambda x: x * x, [2, 1, 0, 3]),
+    "sums": (lambda x: tf.reduce_sum(x * x) * tf.ones(2), [2, 1, 0, 3]),
+    "more than are unstacked together": (lambda x: x * x, [1, 2] * 700),
+}
+
+
+@pytest.mark.parametrize("mode", ["eager", "graph"])
+@pytest.mark.parametrize("name", RAGGED)
+def test_gradients_of_ragged_elements(name: str, mode: str) -> None:
+    fn, lengths = RAGGED[name]
+    values = tf.range(float(sum(lengths))) + 1
+
+    def slopes(mapper: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(values)
+            made = mapper(fn, tf.RaggedTensor.from_row_lengths(values, lengths))
+            made = made.flat_values if isinstance(made, tf.RaggedTensor) else made
+            loss = tf.reduce_sum(tf.sin(made) * made)
+        return tape.gradient(loss, values)
+
+    run = tf.function(slopes) if mode == "graph" else slopes
+    signature = tf.RaggedTensorSpec([None], tf.float32) if name != "sums" else tf.float32
+    want = slopes(lambda f, e: tf.map_fn(f, e, fn_output_signature=signature))
+    for _ in range(3):
+        np.testing.assert_allclose(run(ut.map_fn), want, rtol=1e-5)

@@ -153,3 +153,79 @@ def test_in_a_strategy() -> None:
     graph = tf.function(lambda: strategy.run(lambda: ut.map_fn(lambda x: x * v + 1, xs)))()
     np.testing.assert_allclose(eager.numpy(), 2 * np.arange(5) + 1)
     np.testing.assert_allclose(graph.numpy(), 2 * np.arange(5) + 1)
+
+
+# ---- what layers are set to
+
+
+class Scaled(keras.layers.Layer):
+    """A layer of the user's, whose settings are lists and functions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scales, self.after = [1.0, 2.0], tf.sin
+
+    def call(self, x: Any) -> Any:
+        return self.after(x * self.scales[1])
+
+
+def times(x: Any, by: float = 1.0) -> Any:
+    return x * by
+
+
+def sequential(*layers: Any) -> Any:
+    model = keras.Sequential([keras.Input((6,)), *layers])
+    model(X[:1])
+    return model
+
+
+def new_policy(layer: Any) -> None:
+    layer.dtype_policy = keras.DTypePolicy("mixed_float16")
+
+
+def setting(name: str, value: Any) -> Any:
+    return lambda layer: setattr(layer, name, value)
+
+
+def item(name: str, key: Any, value: Any) -> Any:
+    return lambda layer: getattr(layer, name).__setitem__(key, value)
+
+
+CHANGED = {
+    "activation": (lambda: keras.layers.Dense(2, "relu"), setting("activation", tf.sigmoid)),
+    "activation of one's own": (lambda: keras.layers.Dense(2), setting("activation", lambda x: x * 3 + 1)),
+    "policy": (lambda: keras.layers.Dense(2), new_policy),
+    "tuple": (lambda: keras.layers.Reshape((2, 3)), setting("target_shape", (3, 2))),
+    "function": (lambda: keras.layers.Lambda(times), setting("function", lambda x: x + 1)),
+    "item": (lambda: keras.layers.Lambda(times, arguments={"by": 2.0}), item("arguments", "by", 5.0)),
+    "tensor": (lambda: keras.layers.Normalization(mean=1.0, variance=2.0), setting("mean", tf.constant([[5.0]]))),
+    "list": (Scaled, item("scales", 1, 7.0)),
+    "function of the user's": (Scaled, setting("after", tf.cos)),
+}
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a model"])
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_layer_that_is_changed_between_calls_is_mapped_as_it_is(name: str, inside: bool) -> None:
+    make, change = CHANGED[name]
+    layer = make()
+    called = sequential(layer) if inside else layer
+    called(X[:1])
+
+    def fn(v: Any) -> Any:
+        return called(v[tf.newaxis])[0]
+
+    def loop() -> Any:
+        return tf.stack([fn(v) for v in tf.unstack(tf.constant(X[:20]))])
+
+    def checked() -> Any:
+        for _ in range(4):
+            made = ut.map_fn(fn, tf.constant(X[:20]))
+            assert made.dtype == loop().dtype
+            np.testing.assert_allclose(made, loop(), rtol=1e-2 if made.dtype == tf.float16 else 1e-5, atol=1e-5)
+        return made
+
+    before = checked()
+    change(layer)
+    after = checked()
+    assert before.dtype != after.dtype or not np.array_equal(before, after)

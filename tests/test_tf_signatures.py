@@ -245,6 +245,21 @@ def test_results_that_are_built_otherwise_are_told_with_their_element() -> None:
     assert element_of(caught.value) == 1
 
 
+def test_a_signature_that_is_not_kept_is_told_with_its_element() -> None:
+    for fn, signature in (
+        (lambda x: 1.0, tf.TensorSpec([2], tf.float32)),
+        (lambda x: tf.ones(3), tf.TensorSpec([2], tf.float32)),
+        (several, [tf.float32, tf.float32]),
+        (several, tf.float32),
+    ):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            ut.map_fn(fn, tf.ones((3, 2)), fn_output_signature=signature)
+        assert element_of(caught.value) == 0
+    with pytest.raises(ValueError) as caught:
+        ut.map_fn(lambda x: 1.0 if x > 1 else tf.ones(2), tf.range(4.0), fn_output_signature=tf.TensorSpec([2]))
+    assert element_of(caught.value) == 2
+
+
 def test_an_error_of_tensorflows_names_the_users_line() -> None:
     def reshaped(x: Any) -> Any:
         return tf.reshape(x, [7])  # this line

@@ -85,13 +85,35 @@ def test_seeds_between_calls_are_seen() -> None:
         return made
 
     tf.compat.v1.set_random_seed(None)
-    known(noisy)
+    known(noisy, XS[:100])
     try:
         want = drawn(lambda fn, xs: tf.stack([fn(x) for x in tf.unstack(xs)]))
         assert drawn(ut.map_fn) == want and drawn(ut.map_fn) == want
     finally:
         tf.compat.v1.set_random_seed(None)
     assert len({ut.map_fn(noisy, XS).numpy()[0] for _ in range(5)}) > 1
+
+
+@pytest.mark.parametrize("draw", [lambda: tf.random.normal(()), lambda: tf.random.uniform((), seed=5)])
+def test_after_a_seed_numbers_are_the_loops_however_many(draw: Any) -> None:
+    def noisy(x: Any) -> Any:
+        return x * 0 + draw()
+
+    def plain(x: Any) -> Any:
+        return float(x) * 0 + float(draw())
+
+    def drawn(mapper: Any, fn: Any) -> Any:
+        tf.random.set_seed(3)
+        return [np.asarray(mapper(fn, XS[:100])) for _ in range(2)]
+
+    known(noisy, XS[:100])
+    try:
+        want = drawn(lambda fn, xs: [float(fn(x)) for x in xs], noisy)
+        for mapper, fn in ((ut.map_fn, noisy), (ut.vectorized_map, noisy), (up.map, noisy), (up.map, plain)):
+            for _ in range(2):
+                np.testing.assert_array_equal(np.float32(want), np.float32(drawn(mapper, fn)))
+    finally:
+        tf.compat.v1.set_random_seed(None)
 
 
 CHILD = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -170,3 +171,35 @@ def test_no_elements_and_other_columns() -> None:
     assert len(up.map(sine, np.empty(0))) == 0
     assert elements.call_for(sine, (["a", "b"],), {}) is None
     assert elements.call_for(sine, ([1.0, 2],), {}) is None
+
+
+class Holder:
+    @tf.function
+    def sine(self, x: Any) -> Any:
+        return tf.sin(x) * 2
+
+    def cosine(self, x: Any) -> Any:
+        return tf.cos(x) * 2
+
+
+OBJECTS = {
+    "tf.function": (tf.function(sine), FLOATS),
+    "tf.function of arrays": (tf.function(lambda v: tf.reduce_sum(tf.sin(v) * v)), ROWS),
+    "tf.function of tensors": (tf.function(sine), tf.constant(FLOATS)),
+    "bound tf.function": (Holder().sine, FLOATS),
+    "method": (Holder().cosine, FLOATS),
+    "partial": (functools.partial(tf.pow, y=2.0), FLOATS),
+    "layer": (tf.keras.layers.Rescaling(2.0, dtype="float64"), tf.constant(ROWS)),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_objects_that_are_called(name: str) -> None:
+    f, column = OBJECTS[name]
+    column = column[:300]
+    want = loop(f, (column,))
+    for _ in range(3):
+        got = up.map(f, column)
+        assert isinstance(got, tf.Tensor) and got.dtype == want.dtype
+        np.testing.assert_allclose(got, want, rtol=1e-9)
+    assert len(up.explain(f, column).seconds) > 2

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .adaptive import FunctionExplanation, function
     from .axes import vmap
     from .broadcast import vectorize
+    from .map_batches import batched
     from .plan.explained import Explanation
     from .report.profile import profile
 
@@ -28,6 +29,7 @@ __all__ = [
     "LengthError",
     "Refusal",
     "UpshiftError",
+    "batched",
     "config",
     "explain",
     "function",
@@ -41,6 +43,7 @@ __all__ = [
 _HOMES = {
     "Explanation": "plan.explained",
     "FunctionExplanation": "adaptive.explained",
+    "batched": "map_batches",
     "function": "adaptive.decorate",
     "profile": "report.profile",
     "vectorize": "broadcast",
@@ -50,7 +53,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("pandas", "polars"):
+    if name in ("pandas", "polars", "torch"):
         return importlib.import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

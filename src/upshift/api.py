@@ -1,36 +1,50 @@
-"""The words a user says: `map`, `explain`, `source`. Functions and columns in, results and reasons out."""
+"""The public functions `map`, `explain` and `source`."""
 
 from __future__ import annotations
 
 import inspect
+import os
 import types
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, overload
 
 import numpy as np
 
-from .columns.inputs import common_length, elements_of, listed
+from .columns.inputs import common_length, elements_of, is_record, listed
 from .columns.outputs import empty
 from .config import bytes_of, config, settings
-from .errors import GearRefused, Refusal, UpshiftError
-from .gears.binder import MISS
-from .gears.frameworks import explain_on_tensors, of_tensors, owner_of, run_on_device, run_on_jax, run_on_tensors
+from .errors import GearRefused, Refusal, UpshiftError, trim
+from .gears.blocks import blocks_of
+from .gears.capture_reader import MISS
+from .gears.frameworks import (
+    explain_on_tensors,
+    of_tensors,
+    owner_of,
+    run_on_device,
+    run_on_jax,
+    run_on_tensors,
+    run_on_torch,
+    stacked_by_torch,
+)
 from .gears.job import Job
 from .gears.loop import OnError, check_policy, run_loop
 from .gears.pace import Pace
 from .loading import Later
-from .plan.call import run, run_in
+from .plan.assembly import stacked
+from .plan.call import run
 from .plan.entries import Begun, look_up, settle
+from .plan.forced import run_in
 from .plan.functions import FUNCTIONS, Function
-from .plan.whole import stacked
 from .trace.paths import plain_of
 from .trace.positions import Apart
 from .verify import check_columns, differ
+from .views.progress import Progress, Watch, shown
 from .words import refuse_unknown, split_words
 
 if TYPE_CHECKING:
-    from . import emit, frames
+    from . import emit, files, frames
     from .gears import streams as random_streams
     from .plan import batch as batches
     from .plan import explanation
@@ -38,23 +52,53 @@ if TYPE_CHECKING:
 else:  # each takes some ten milliseconds to load
     emit, batches, frames = Later("upshift.emit"), Later("upshift.plan.batch"), Later("upshift.frames")
     random_streams, explanation = Later("upshift.gears.streams"), Later("upshift.plan.explanation")
+    files = Later("upshift.files")
 
-GEARS = ("loop", "numpy", "llvm", "simd", "jax", "cuda", "threads", "processes")
+__tracebackhide__ = True  # pytest and IPython show the user's call, not ours
+Gear = Literal["loop", "numpy", "llvm", "simd", "jax", "cuda", "threads", "processes", "ray"]
+GEARS: tuple[Gear, ...] = get_args(Gear)
+Out = TypeVar("Out")
+Progressing = bool | Callable[[Progress], object] | None
 
 
+@overload
+def map(
+    f: Callable[..., Any],
+    *xs: Any,
+    out: str | os.PathLike[str],
+    on_error: OnError = "raise",
+    gear: Gear | None = None,
+    **words: Any,
+) -> str: ...
+@overload
+def map(
+    f: Callable[..., Any],
+    *xs: Any,
+    out: None = None,
+    on_error: OnError = "raise",
+    gear: Gear | None = None,
+    **words: Any,
+) -> Any: ...
+@overload
+def map(
+    f: Callable[..., Any], *xs: Any, out: Out, on_error: OnError = "raise", gear: Gear | None = None, **words: Any
+) -> Out: ...
 def map(
     f: Callable[..., Any],
     *xs: Any,
     on_error: OnError = "raise",
-    gear: str | None = None,
+    gear: Gear | None = None,
     exact: bool = False,
-    randomness: str = "loop",
+    randomness: Literal["loop", "independent"] = "loop",
     seed: Any = None,
     memory: int | str | None = None,
     out: Any = None,
     workers: int | None = None,
     timeout: float | None = None,
     pure: bool | None = None,
+    progress: Progressing = None,
+    columns: str | Sequence[str] | None = None,
+    resume: bool | None = None,
     **shared: Any,
 ) -> Any:
     """`[f(*row, **shared) for row in zip(*xs)]`, stacked, in the fastest gear. Keywords are shared by all elements.
@@ -71,32 +115,55 @@ def map(
     "llvm" | "processes" | "threads" forces one. `exact=True`: not one bit may differ from the loop; else floats may, by
     rounding (1e-9).
     `randomness="independent"`: every element has a random stream of its own, from `seed` and its position, instead of
-    the loop's. `memory`: temporary memory, such as "512MB". `out`: an array that takes the result, such as a memmap.
-    `workers`: how many processes or threads there may be. `timeout`: seconds for an element in a worker process.
-    `pure=True`: calls of `f` are independent of each other, whatever they look like.
+    the loop's. `memory`: temporary memory, such as "512MB". `out`: an array that takes the result, such as a memmap, or
+    the path of a file. `workers`: how many processes or threads there may be. `timeout`: seconds for an element in a
+    worker process. `pure=True`: calls of `f` are independent of each other, whatever they look like. `progress`: True
+    for a bar, or a function. `columns`: of a table or a file, those that are read; one name for its values alone.
+    `resume=True`: go on where an interrupted run to the same `out` has ended.
     """
-    if type(f) is types.FunctionType and f.__dict__:
-        f = plain_of(f)
-    if workers is not None or timeout is not None or pure is not None:
-        words = {"workers": workers, "timeout": timeout, "pure": pure}
-        asked, shared = split_words(f, words, shared)
-        with config(**asked):
-            return _map_with(f, xs, on_error, gear, exact, Options(randomness, seed, memory, out), shared)
-    if randomness != "loop" or memory is not None or out is not None:
-        return _map_with(f, xs, on_error, gear, exact, Options(randomness, seed, memory, out), shared)
-    if seed is not None:
-        shared["seed"] = seed
-    if gear is None and on_error == "raise" and of_tensors(f, xs):
-        result = run_on_tensors(f, xs, shared, exact)
-        if result is not MISS:
-            return result
-    if gear is None and on_error == "raise" and not shared and not exact and type(f) is types.FunctionType and xs:
-        result = look_up(f, xs)
-        if type(result) is Begun:
-            return _map(f, xs, on_error, gear, exact, shared, result.results)
-        if result is not MISS:
-            return result
-    return _map(f, xs, on_error, gear, exact, shared)
+    try:
+        if type(f) is types.FunctionType and f.__dict__:
+            f = plain_of(f)
+        if not (workers is timeout is pure is resume is None and progress is None and columns is None):
+            words = {"workers": workers, "timeout": timeout, "pure": pure, "progress": progress, "columns": columns}
+            words, shared = split_words(f, {**words, "resume": resume}, shared)
+            late: list[Any] = [words.pop(name, None) for name in LATE]
+            options = Options(randomness, seed, memory, out, *late)
+            with config(**words):
+                return _map_with(f, xs, Asked(on_error, gear, exact, shared), options)
+        if randomness != "loop" or memory is not None or out is not None:
+            options = Options(randomness, seed, memory, out)
+            return _map_with(f, xs, Asked(on_error, gear, exact, shared), options)
+        if seed is not None:
+            shared["seed"] = seed
+        plain = gear is None and on_error == "raise"
+        if plain and of_tensors(f, xs):
+            result = run_on_tensors(f, xs, shared, exact)
+            if result is not MISS:
+                return result
+        if plain and not shared and not exact and type(f) is types.FunctionType and xs:
+            result = look_up(f, xs)
+            if type(result) is Begun:
+                return _map(f, xs, Asked(on_error, gear, exact, shared), result.results)
+            if result is not MISS:
+                return result
+        return _map(f, xs, Asked(on_error, gear, exact, shared))
+    except BaseException as error:
+        trim(error)
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How elements are to be run."""
+
+    on_error: OnError
+    gear: str | None
+    exact: bool
+    shared: dict[str, Any]
+    offset: int = 0
+    """Where the first one stands in the whole that the user passed."""
+    watch: Watch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,123 +174,166 @@ class Options:
     seed: Any
     memory: int | str | None
     out: Any
+    progress: Any = None
+    columns: str | Sequence[str] | None = None
+    resume: bool | None = None
 
 
-def _map_with(f: Any, xs: Any, on_error: OnError, gear: Any, exact: bool, options: Options, shared: Any) -> Any:
+LATE = ("progress", "columns", "resume")
+"""Options whose names a function may have for its own keywords."""
+
+
+def _map_with(f: Any, xs: tuple[Any, ...], asked: Asked, options: Options) -> Any:
     """`map` with options that a plain call has not."""
     if options.randomness not in ("loop", "independent"):
         raise ValueError(f'randomness must be "loop" or "independent", not {options.randomness!r}')
     if options.memory is not None:
         with config(memory=bytes_of(options.memory)):
-            return map(f, *xs, on_error=on_error, gear=gear, exact=exact, randomness=options.randomness,
-                       seed=options.seed, out=options.out, **shared)  # fmt: skip
+            return _map_with(f, xs, asked, replace(options, memory=None))
+    check_policy(asked.on_error)
+    if options.resume and options.out is None:
+        raise ValueError("resume=True needs out=, the file that an interrupted run has begun")
+    if files.are_files(xs, options.out, options.columns):
+        return _map_files(f, xs, asked, options)
+    if options.progress:
+        xs = tuple([x if hasattr(x, "__len__") else list(x) for x in xs])
+        with shown(options.progress, _length(xs), asked.gear or owner_of(xs) or "loop") as watch:
+            return _map_with(f, xs, replace(asked, watch=watch), replace(options, progress=None))
     if options.randomness == "independent":
-        check_policy(on_error)
-        if gear not in (None, "loop", "numpy"):
-            raise GearRefused(_APART)
-        with random_streams.Streams(f, shared, options.seed) as streams:
-            columns = make_job(f, xs, shared, exact).columns
-            positions = range(len(columns[0]))
-            function = FUNCTIONS.of(streams.apart, (positions, *columns), shared, exact)
-            for arm in function.ledger.arms:
-                if arm.name not in ("loop", "numpy"):
-                    arm.refusal = _APART
-            return _stored(_map(streams.apart, (positions, *columns), on_error, gear, exact, shared), options.out)
+        return _stored(_map_apart(f, xs, asked, options.seed), options.out)
     if options.seed is not None:
-        shared["seed"] = options.seed
-    if options.out is not None:
-        return _map_into(options.out, f, xs, on_error, gear, exact, shared)
-    if gear is None and on_error == "raise" and of_tensors(f, xs):
-        result = run_on_tensors(f, xs, shared, exact)
+        asked.shared["seed"] = options.seed
+    if asked.gear is None and asked.on_error == "raise" and of_tensors(f, xs):
+        result = run_on_tensors(f, xs, asked.shared, asked.exact)
         if result is not MISS:
             return result
-    return _map(f, xs, on_error, gear, exact, shared)
+    return _map(f, xs, asked)
+
+
+def _length(xs: tuple[Any, ...]) -> int:
+    return common_length([elements_of(x) if is_record(x) else x for x in xs])
 
 
 _APART = Refusal("llvm", "elements draw from streams of their own")
 
 
-def _map_into(out: Any, f: Any, xs: Any, on_error: OnError, gear: Any, exact: bool, shared: Any) -> Any:
-    """Part by part, so that neither elements nor results need all be in memory."""
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"out must be an array, not {out!r}")
-    columns = [elements_of(x) for x in xs]
-    n = common_length(columns)
-    if on_error == "skip" or out.shape[:1] != (n,):
-        raise ValueError(f"out has {out.shape[:1]} rows for {n} elements")
-    size = max(n * PART_BYTES // max(out.nbytes, *(getattr(c, "nbytes", 0) for c in columns), 1), 1)
-    for low in range(0, n, size):
-        part = _map(f, tuple(column[low : low + size] for column in columns), on_error, gear, exact, shared)
-        _stored(part, out[low : low + size])
-    return out
+def _map_apart(f: Any, xs: tuple[Any, ...], asked: Asked, seed: Any) -> Any:
+    """Every element with a random stream of its own."""
+    if asked.gear not in (None, "loop", "numpy"):
+        raise GearRefused(_APART)
+    with random_streams.Streams(f, asked.shared, seed) as streams:
+        columns = make_job(f, xs, asked.shared, asked.exact).columns
+        positions = range(len(columns[0]))
+        function = FUNCTIONS.of(streams.apart, (positions, *columns), asked.shared, asked.exact)
+        for arm in function.ledger.arms:
+            if arm.name not in ("loop", "numpy"):
+                arm.refusal = _APART
+        return _map(streams.apart, (positions, *columns), asked)
 
 
-PART_BYTES = 1 << 26
-"""How much of a column or result is in work at once where the result goes to an array of the user's."""
+def _map_files(f: Any, xs: tuple[Any, ...], asked: Asked, options: Options) -> Any:
+    """Elements from files, or results to them, block by block; all at once where the results are to be in memory."""
+    asked.shared.update({} if options.seed is None else {"seed": options.seed})
+    if options.out is None:
+        whole = tuple([files.whole(x, options.columns) for x in xs])
+        return _map_with(f, whole, asked, replace(options, columns=None, seed=None))
+    source = files.source_of(xs, options.columns, options.out)
+    sink = files.sink_of(options.out, source.n, asked.on_error)
+    print_of = partial(files.fingerprint, f, asked.shared, (asked.on_error, asked.exact, asked.gear), source)
+
+    def run(columns: tuple[Any, ...], low: int, watch: Watch | None) -> Any:
+        now = replace(asked, shared=dict(asked.shared), offset=low, watch=watch)
+        return _map(f, tuple(frames.taken(columns)[0]), now)
+
+    with shown(options.progress, source.n, asked.gear or "loop") as watch:
+        return files.flow(source, sink, partial(run, watch=watch), print_of if options.resume else None, watch)
 
 
 def _stored(result: Any, out: Any) -> Any:
     if out is None:
         return result
-    if not isinstance(result, np.ndarray) or result.shape != out.shape:
-        shape = result.shape if isinstance(result, np.ndarray) else type(result).__name__
-        raise ValueError(f"out has shape {out.shape}, the result is {shape}")
-    np.copyto(out, result, casting="same_kind")
+    files.store(result, out)
     return out
 
 
-def _map(
-    f: Any, xs: tuple[Any, ...], on_error: OnError, gear: str | None, exact: bool, shared: dict[str, Any],
-    begun: list[Any] | None = None,
-) -> Any:  # fmt: skip
-    check_policy(on_error)
+def _map(f: Any, xs: tuple[Any, ...], asked: Asked, begun: list[Any] | None = None) -> Any:
+    check_policy(asked.on_error)
     if not callable(f):
         raise TypeError(f"the first argument must be callable, not {f!r}")
-    if gear is not None and gear not in GEARS:
-        raise UpshiftError(f"no gear named {gear!r}; there are {', '.join(GEARS)}")
+    if asked.gear is not None and asked.gear not in GEARS:
+        raise UpshiftError(f"no gear named {asked.gear!r}; there are {', '.join(GEARS)}")
     owner = owner_of(xs)
     if owner is not None:
-        return _map_foreign(owner, f, xs, on_error, gear, exact, shared)
+        return _map_foreign(owner, f, xs, asked)
     lists = [listed(x) for x in xs]
     if any(made is not x for made, x in zip(lists, xs)):
-        return map(f, *lists, on_error=on_error, gear=gear, exact=exact, **shared)
-    if shared:
-        refuse_unknown(f, shared)
-    job = make_job(f, xs, shared, exact)
-    job.on_error = on_error
+        return _again(f, lists, asked)
+    if asked.shared:
+        refuse_unknown(f, asked.shared)
+    job = make_job(f, xs, asked.shared, asked.exact)
+    job.on_error, job.offset = asked.on_error, asked.offset
     if job.n == 0:
         return empty(_annotation(f))
     if settings().disable:  # whatever was asked for
-        return stacked(run_loop(job.call, job.columns, on_error), on_error)
-    function = FUNCTIONS.of(f, job.columns, shared, exact)
-    if gear is not None:
-        return run_in(gear, job, function, on_error)
-    result = run(job, function, on_error, begun)
-    if on_error == "raise" and not shared and not exact:
+        return stacked(run_loop(job.call, job.columns, asked.on_error, job.offset), asked.on_error)
+    job.blocks = blocks_of(xs, asked.watch)
+    function = FUNCTIONS.of(f, job.columns, asked.shared, asked.exact)
+    if asked.gear is not None:
+        return run_in(asked.gear, job, function, asked.on_error)
+    result = run(job, function, asked.on_error, begun)
+    if asked.on_error == "raise" and not asked.shared and not asked.exact:
         settle(f, xs, function, job.n)
     return result
 
 
-def _map_foreign(owner: str, f: Any, xs: Any, on_error: OnError, gear: str | None, exact: bool, shared: Any) -> Any:
+def _again(f: Any, columns: Sequence[Any], asked: Asked) -> Any:
+    """The same for elements in another shape, in which they may be settled."""
+    if asked.watch is not None or asked.offset:
+        return _map(f, tuple(columns), asked)
+    gear: Any = asked.gear
+    return map(f, *columns, on_error=asked.on_error, gear=gear, exact=asked.exact, **asked.shared)
+
+
+def _map_foreign(owner: str, f: Any, xs: Any, asked: Asked) -> Any:
     """Arrays of JAX, or on a GPU, stay there and come back the same; in a gear that was named, NumPy's are made."""
+    if owner == "files":
+        return _map(f, tuple([files.whole(x, None) for x in xs]), asked)
     if owner == "frames":
         columns, dress = frames.taken(xs)
-        return dress(map(f, *columns, on_error=on_error, gear=gear, exact=exact, **shared))
-    off = settings().disable
-    plain = on_error == "raise" and not exact and not off
+        return dress(_again(f, columns, asked))
+    off, gear, exact = settings().disable, asked.gear, asked.exact
+    plain = asked.on_error == "raise" and not exact and not off
     if owner == "jax" and plain and gear in (None, "jax"):
 
         def in_numpy(columns: list[Any]) -> Any:
-            return _map(f, tuple(columns), on_error, None, exact, shared)
+            return _map(f, tuple(columns), replace(asked, gear=None))
 
-        return run_on_jax(f, xs, shared, in_numpy, check_columns)
+        return run_on_jax(f, xs, asked.shared, in_numpy, check_columns)
+    if owner == "torch":
+        return _map_torch(f, xs, asked, plain and gear is None)
     if owner == "cuda" and off:
-        return _map(f, tuple(list(x) for x in xs), on_error, gear, exact, shared)
-    if owner == "cuda" and on_error == "raise" and gear in (None, "cuda"):
-        return run_on_device(f, xs, shared, exact, differ)
+        return _map(f, tuple(list(x) for x in xs), asked)
+    if owner == "cuda" and asked.on_error == "raise" and gear in (None, "cuda"):
+        return run_on_device(f, xs, asked.shared, exact, differ)
     if owner == "cuda":
         raise UpshiftError(f"arrays on a GPU run in the gear 'cuda', with on_error='raise', not in {gear!r}")
-    return _map(f, tuple(np.asarray(x) for x in xs), on_error, gear, exact, shared)
+    return _map(f, tuple(np.asarray(x) for x in xs), asked)
+
+
+def _map_torch(f: Any, xs: tuple[Any, ...], asked: Asked, free: bool) -> Any:
+    """Tensors of PyTorch; elements are tensors, too, but where a gear is named that computes with NumPy's numbers."""
+    if asked.gear not in (None, "loop", "threads", "processes", "ray"):
+        return stacked_by_torch(_map(f, tuple([np.asarray(x) for x in xs]), asked))
+
+    def in_numpy(columns: list[Any]) -> Any:
+        return _again(f, columns, asked)
+
+    def plain(columns: list[Any]) -> Any:
+        return _map(f, tuple(columns), asked)
+
+    if not free:
+        return stacked_by_torch(plain([list(x) for x in xs]))
+    return run_on_torch(f, xs, asked.shared, asked.exact, in_numpy, plain)
 
 
 def explain(f: Callable[..., Any], *xs: Any, exact: bool = False, **shared: Any) -> Explanation:

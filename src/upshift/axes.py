@@ -1,4 +1,4 @@
-"""A function of one element, and the axes along which its arguments hold elements, in; a function of arrays out."""
+"""`up.vmap`: maps a function over chosen axes of its arguments, by the convention of jax.vmap and torch.vmap."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ import numpy as np
 from .api import map as map_elements
 from .columns.forms import assemble, parts
 from .config import bytes_of, settings
-from .errors import LengthError
+from .errors import LengthError, trim
 from .partials import Arguments, Partials
 
 Axes = Any
 """An axis, None for what is shared, or a container of these, as deep as the argument or less deep."""
+__tracebackhide__ = True  # pytest and IPython show the user's call, not ours
 OPTIONS = frozenset(("gear", "exact", "on_error", "memory", "randomness", "seed"))
 
 
@@ -56,17 +57,21 @@ def vmap(
 
     @functools.wraps(f)
     def mapped(*args: Any, **keywords: Any) -> Any:
-        if plain and not keywords and _are_columns(args):
-            return map_elements(f, *args, **options)
-        if fixed is not None and not keywords:
-            columns = [args[i] for i in fixed.columns] if len(args) == fixed.count else ()
-            if _are_columns(columns):
-                return map_elements(fixed.bind(args), *columns, **options)
-        if nest is not single and nest.is_uniform:
-            made = nest.over(args, keywords)
-            if made is not TOO_LARGE:
-                return made
-        return single.over(args, keywords)
+        try:
+            if plain and not keywords and _are_columns(args):
+                return map_elements(f, *args, **options)
+            if fixed is not None and not keywords:
+                columns = [args[i] for i in fixed.columns] if len(args) == fixed.count else ()
+                if _are_columns(columns):
+                    return map_elements(fixed.bind(args), *columns, **options)
+            if nest is not single and nest.is_uniform:
+                made = nest.over(args, keywords)
+                if made is not TOO_LARGE:
+                    return made
+            return single.over(args, keywords)
+        except BaseException as error:
+            trim(error)
+            raise
 
     _VMAPPED[mapped] = nest
     return mapped

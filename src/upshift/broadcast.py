@@ -1,4 +1,4 @@
-"""A function of scalars, or of arrays with named dimensions, in; a function of arrays that broadcasts them out."""
+"""`up.vectorize`: a function of scalars, or of arrays with named dimensions, that broadcasts like a ufunc."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from .api import map as map_elements
 from .axes import check_options
 from .columns.forms import assemble, parts
 from .columns.kinds import Column
-from .errors import GearRefused, Refusal, UpshiftError
+from .errors import GearRefused, Refusal, UpshiftError, trim
 from .gears.loop import run_loop
 from .partials import Arguments, Partials
 from .trace.paths import plain_of
 from .unboxed import map_unboxed, numbers_of
 
+__tracebackhide__ = True  # pytest and IPython show the user's call, not ours
 Dtype = np.dtype[Any] | str
 Core = tuple[str, ...]
 
@@ -106,21 +107,27 @@ class Vectorized:
         return Vectorized(method, self.otypes, self.__doc__, self.excluded, self.cache, self.signature, self.options)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if self.plain and not keywords:
-            numbers = _plain_numbers(args)
-            if numbers is not None:
-                return self._finished(map_unboxed(self.pyfunc, numbers, None, False, "raise"), None)
-        arguments, passed = Arguments(), []
-        for i, value in enumerate(args):
-            passed.append(arguments.share(value) if i in self.excluded else arguments.map(value))
-        for name, value in keywords.items():
-            passed.append(f"{name}={arguments.share(value) if name in self.excluded else arguments.map(value)}")
-        if not arguments.columns and self.core is None:
-            return self.pyfunc(*args, **keywords)
-        f = self.partials.of(arguments, passed)
-        if any(isinstance(x, np.ndarray) and type(x) not in (np.ndarray, np.memmap) for x in arguments.columns):
-            return np.vectorize(f, otypes=self.otypes, cache=self.cache, signature=self.signature)(*arguments.columns)
-        return self._over_cores(f, arguments.columns) if self.core else self._over_scalars(f, arguments.columns)
+        try:
+            if self.plain and not keywords:
+                numbers = _plain_numbers(args)
+                if numbers is not None:
+                    return self._finished(map_unboxed(self.pyfunc, numbers, None, False, "raise"), None)
+            arguments, passed = Arguments(), []
+            for i, value in enumerate(args):
+                passed.append(arguments.share(value) if i in self.excluded else arguments.map(value))
+            for name, value in keywords.items():
+                passed.append(f"{name}={arguments.share(value) if name in self.excluded else arguments.map(value)}")
+            if not arguments.columns and self.core is None:
+                return self.pyfunc(*args, **keywords)
+            f = self.partials.of(arguments, passed)
+            if any(isinstance(x, np.ndarray) and type(x) not in (np.ndarray, np.memmap) for x in arguments.columns):
+                return np.vectorize(f, otypes=self.otypes, cache=self.cache, signature=self.signature)(
+                    *arguments.columns
+                )
+            return self._over_cores(f, arguments.columns) if self.core else self._over_scalars(f, arguments.columns)
+        except BaseException as error:
+            trim(error)
+            raise
 
     # ---- elements that are scalars
 

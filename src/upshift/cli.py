@@ -1,4 +1,4 @@
-"""The command line: words in, text out."""
+"""The command line: `upshift demo | bench | explain | doctor | info | cache | profile`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,19 @@ import sys
 from collections.abc import Sequence
 
 from .doctor import command as doctor
-from .report import bench, demo, info, pages, profiled, rules
+from .report import bench, completion, demo, info, pages, profiled, rules
+
+ACTIONS = ("info", "clear")
+QUESTIONS = ("map-fn-vs-loop", "faster-map-fn", "function-vs-python", "map-fn-on-gpu", "numpy-function")
+"""What `upshift bench` answers about TensorFlow."""
+FOLLOW = {
+    "bench": (*QUESTIONS, "--quick", "--data", "--sizes", "--output", "--help"),
+    "cache": ACTIONS,
+    "completion": completion.SHELLS,
+    "doctor": ("--run", "--fix", "--diff", "--help"),
+    "profile": ("--output", "--help"),
+}
+"""Words that are completed after a command."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,7 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands.add_parser("info", help="this machine, versions, and which gears can run")
     commands.add_parser("profile", add_help=False, help="run a script and tell where the time of its maps goes")
     cache = commands.add_parser("cache", help="the machine code that is kept on disk")
-    cache.add_argument("action", nargs="?", choices=("info", "clear"), default="info")
+    cache.add_argument("action", nargs="?", choices=ACTIONS, default="info")
+    complete = commands.add_parser("completion", help="a script that completes these words in a shell")
+    complete.add_argument("shell", choices=completion.SHELLS)
     words = sys.argv[1:] if argv is None else list(argv)
     if words[:1] == ["doctor"]:
         return doctor.main(words[1:])  # with the words in their order: some are a script's
@@ -42,12 +56,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(rules.page(), end="")
         elif command == "tables":
             print(pages.rewrite(known.pages))
+        elif command == "completion":
+            print(completion.script(known.shell, {name: FOLLOW.get(name, ()) for name in commands.choices}))
         elif command == "cache":
             print(info.clear() if known.action == "clear" else info.kept())
         else:
             print(info.describe())
     except BrokenPipeError:  # the reader has seen enough
         sys.stderr.close()
+    except OSError as error:
+        print(f"upshift {command}: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Settings: environment variables and `up.config(...)` in, one Settings object out."""
+"""Settings, from environment variables and `up.config(...)`."""
 
 from __future__ import annotations
 

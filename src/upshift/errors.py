@@ -6,6 +6,7 @@ import contextvars
 import os
 import sysconfig
 import traceback
+import types
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,6 +113,38 @@ def name_element(error: Exception, i: int, row: tuple[Any, ...]) -> None:
         error.upshift_element = i  # type: ignore[attr-defined]
     except AttributeError:
         pass  # an exception that takes no attributes
+
+
+def trim(error: BaseException) -> None:
+    """Take our own frames out of a traceback that begins in our first one, which stays: it is the user's call.
+
+    An error of the mapped function then shows that call and the function's own lines; what we have to say ourselves
+    the call alone. Any other error is a fault of ours, and is left as it is.
+    """
+    first = error.__traceback__
+    if first is None or os.environ.get("UPSHIFT_FULL_TRACEBACK", "0") not in ("", "0", "false", "no"):
+        return
+    if isinstance(error, UpshiftError):
+        first.tb_next = None
+    elif getattr(error, "upshift_element", None) is not None:
+        first.tb_next = _without_ours(first.tb_next)
+
+
+def _without_ours(tb: types.TracebackType | None) -> types.TracebackType | None:
+    """Without frames of ours, and of libraries that stand between two of them."""
+    found = []
+    while tb is not None:
+        found.append(tb)
+        tb = tb.tb_next
+    kept: types.TracebackType | None = None
+    before_ours = False
+    for one in reversed(found):
+        file = one.tb_frame.f_code.co_filename
+        before_ours = file.startswith(_OURS) or (before_ours and file.startswith(_LIBRARIES))
+        if not before_ours:
+            one.tb_next = kept
+            kept = one
+    return kept
 
 
 def _shortened(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The environment in; the folder out where this user's notes and machine code are kept, or None."""
+"""Where machine code and notes are kept on disk: a folder that only this user can write, or none."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""The name of a module in; what its functions are to a trace out: plain, to be recorded, or acting on the world.
+"""How a trace treats modules: as plain Python, as calls to record, or as code that acts on the world.
 
 What acts is an effect: a function that uses it runs in the loop, with the reason.
 """
 
 from __future__ import annotations
+
+import functools
 
 FOREIGN = frozenset(("scipy", "skimage", "cv2", "sklearn"))
 """Libraries whose functions of arrays have rules, by name."""
@@ -65,6 +67,7 @@ _LEFT_ALONE = frozenset(
 """Modules whose functions work on lane values through protocols alone, and have no state."""
 
 
+@functools.lru_cache(maxsize=1024)
 def acting(module: str, name: str = "") -> str:
     """What a module, or what bears this name in it, does besides computing, in words; empty where it only computes."""
     reason = _NAMES_THAT_ACT.get(module.split(".")[0].lstrip("_"), {}).get(name, "")

@@ -1,4 +1,4 @@
-"""A function that imports a framework in; the framework out, whole, whenever the user presses Ctrl-C.
+"""Imports a framework whole, so that Ctrl-C in the middle does not leave it broken.
 
 Python takes a module that was interrupted out of `sys.modules`, but not those that it had imported: the next import
 finds them, does not find them in their package, and fails for good. So frameworks are imported in a thread of their

@@ -78,7 +78,7 @@ def _series(data: Any, results: Any) -> Any:
     """Results with the index of the data; a Series for every row makes a DataFrame."""
     import pandas as pd
 
-    name = getattr(data, "name", None)
+    name = data.name if isinstance(data, pd.Series) else None  # a table may have a column of that name
     if isinstance(results, list) and results and all(isinstance(one, pd.Series) for one in results):
         frame = pd.DataFrame([one.to_numpy() for one in results], columns=results[0].index)
         return frame.set_axis(data.index)

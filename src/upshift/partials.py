@@ -1,4 +1,4 @@
-"""Arguments, some mapped and some shared by all elements, in; a function of the mapped ones alone out.
+"""Binds the arguments that all elements share, so that a function of the mapped ones is left.
 
 `vmap` and `vectorize` take calls such as `f(w, x)` with `w` shared. What they map is `lambda x: f(w, x)`, written down
 as source, so that every function has code of its own by which it is remembered, and the same code in every call.

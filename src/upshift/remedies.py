@@ -1,4 +1,4 @@
-"""The reason of a refusal in; one thing to do about it out."""
+"""One thing to do about each refusal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("different forms", "give results of one form for all elements"),
     ("different shapes", "give arrays of one shape for all elements"),
     ("ints here and floats there", "give floats on all paths, for instance 0.0 in place of 0"),
-    ("is None on one path", "give a number on all paths, for instance math.nan in place of None"),
     ("no faster than the loop", "none is needed: use arrays inside it, or more elements, for a batch to pay"),
     ("path for nearly every one", "none is needed: machine code or the loop takes such functions"),
     ("of one length", "pass columns of one length"),
@@ -51,6 +50,16 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("XLA", 'use the gear "numpy" or "llvm", which have no such limit'),
     ("JAX", 'use the gear "numpy" or "llvm", which have no such limit'),
     ("GPU", "leave the choice of the gear to Upshift, which then computes on the CPU"),
+    ("opens a file", "read or write files outside, and pass what is in them"),
+    ("asks for input", "ask outside, and pass the answer as a keyword"),
+    ("stores to the global", "return the value in place of storing it"),
+    ("stores to the nonlocal", "return the value in place of storing it"),
+    ("its file has changed", "import it again, or start anew"),
+    ("does not do the same twice", "take out what differs from call to call, or pass it as a keyword"),
+    ("slower than the loop", "none is needed: the loop takes such functions"),
+    ("calls itself", "write it as a loop, or leave it to the loop"),
+    ("is the plain function's", "see what is left to the plain function: elements that raise, or ints beyond 64 bits"),
+    ("is not compiled", "leave the choice of the gear to Upshift: another one may take it, and else the loop does"),
 )
 """The first row whose words are in the reason."""
 ELSE = "write that part with plain numbers and NumPy, or take it out of the function; until then the loop runs it"

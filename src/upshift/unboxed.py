@@ -1,4 +1,4 @@
-"""Arrays in, the results of a function that takes their elements as Python's own numbers out."""
+"""Calls a function with Python's own numbers where its elements come from arrays."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from .columns.inputs import Group, Lanes
 from .columns.kinds import Column
 from .columns.unboxed import KINDS, Unboxed, numbers_of
 from .config import settings
-from .gears.binder import MISS
+from .gears.capture_reader import MISS
 from .gears.job import Job
 from .gears.loop import OnError, run_loop
-from .plan.call import run, run_in
+from .plan.assembly import stacked
+from .plan.call import run
 from .plan.entries import Begun, look_up, settle
+from .plan.forced import run_in
 from .plan.functions import FUNCTIONS
-from .plan.whole import stacked
 
 
 def map_unboxed(

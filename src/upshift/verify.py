@@ -1,4 +1,4 @@
-"""A gear's results and the loop's in; None where they are the same, else one sentence why not."""
+"""Compares a gear's results with the loop's: None where they are the same, else one sentence why not."""
 
 from __future__ import annotations
 

@@ -7,7 +7,10 @@ import inspect
 import types
 from typing import Any
 
-OURS = ("on_error", "gear", "exact", "randomness", "seed", "memory", "out", "workers", "timeout", "pure")
+OURS = (
+    "on_error", "gear", "exact", "randomness", "seed", "memory", "out", "workers", "timeout", "pure", "progress",
+    "columns", "resume",
+)  # fmt: skip
 
 
 def keywords_of(f: Any) -> tuple[frozenset[str], bool]:

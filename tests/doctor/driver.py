@@ -16,15 +16,15 @@ from upshift.doctor.figures import prepare
 from upshift.doctor.fixing import fix, look
 from upshift.doctor.running.measure import run
 from upshift.doctor.running.story import as_report
-from upshift.doctor.running.treatment import treat
+from upshift.doctor.running.treatment import safe_but, treat
 from upshift.doctor.sources import Source, read
 
 
-def run_here(source, argv, replay):
+def run_here(source, argv, replay, texts=None):
     """A run in this process, in the words of `run_in_child`."""
     printed, told = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(told):
-        made = run(source, argv, replay)
+        made = run(source, argv, replay, texts)
     return as_report(made, source.path), printed.getvalue()
 
 
@@ -34,7 +34,7 @@ def treat_file(job):
     made = treat(source, job["argv"], run_here, mend=True)
     final, output = run_here(Source(source.path, made.text), job["argv"], False)
     first = run_here(source, job["argv"], False)
-    again = fix(Source(source.path, made.text))
+    again = fix(Source(source.path, made.text), choice=safe_but(made.report["refused"]))
     return {
         "codes": sorted({f.code for f in look(source)}),
         "first_error": first[0]["error"],

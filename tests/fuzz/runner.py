@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import signal
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +24,7 @@ from fuzz import coverage
 from fuzz.comparison import same, shortened
 from fuzz.program import Program
 from stacking import Raised, stack
-from upshift.compiler import kernel
+from upshift.compiler import kernel, module
 from upshift.gears.llvm import gear
 from upshift.gears.llvm.columns import NotColumns, read
 from upshift.plan import entries
@@ -30,7 +32,7 @@ from upshift.plan.arms import Optimised
 from upshift.plan.functions import FUNCTIONS
 
 PATIENCE = 4.0
-"""Seconds after which a program is too slow to be looked at."""
+"""Seconds of the processor's after which a program is too slow to be looked at."""
 
 
 class TooSlow(BaseException):
@@ -77,13 +79,13 @@ def hurried() -> Iterator[None]:
     def end(*_: object) -> None:
         raise TooSlow
 
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE, 1.0)
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE, 1.0)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def run(program: Program, watch: bool = False) -> Outcome:
@@ -200,10 +202,15 @@ def _lane_by_lane(
     if prepared is None:
         return None
     wrong = _compared(f, prepared, arguments, rows, expected, outcome)
-    quick = gear.prepare(gear.check(f, tuple(argument.key for argument in arguments), {}), quick=True)
-    if wrong is None and isinstance(quick, gear.Prepared):
-        wrong = _compared(f, quick, arguments, rows, expected, outcome)
-    return wrong
+    return wrong or _compared(f, _quickly_made(prepared), arguments, rows, expected, outcome)
+
+
+def _quickly_made(prepared: gear.Prepared) -> gear.Prepared:
+    """The same IR with little optimisation."""
+    made = copy.copy(prepared.kernel)
+    made.optimised = False
+    made._load(module.object_code(made.written.text, made.written.whole, 1))
+    return dataclasses.replace(prepared, kernel=made, blocks=deque(maxlen=64))
 
 
 def _compared(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections import Counter
@@ -19,6 +20,8 @@ from fuzz.shrinker import shrunk
 
 BATCH = 200
 """Programs of one child process."""
+GRACE = 15.0
+"""Seconds that the last program may be shrunk after the time is over."""
 WATCHED = 16
 """Every so many programs, one is watched for what it uses of the compiler."""
 
@@ -35,6 +38,8 @@ class Tally:
     left: Counter[str] = field(default_factory=Counter)
     used: set[coverage.Place] = field(default_factory=set)
     failures: list[tuple[int, int, str]] = field(default_factory=list)
+    kept: dict[str, str] = field(default_factory=dict)
+    """The text of failing programs, shrunk, by seed and number."""
     met: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
 
@@ -60,10 +65,20 @@ class Tally:
             self.failures.append((seed, number, f"{outcome.verdict}: {outcome.told}"))
 
     def is_new(self, told: str) -> bool:
-        """Whether errors of the compiler's own are of a sort that was not yet met twice."""
-        words = re.sub(r"[\d'\"%.:<>]+", "", told)[:40]
+        """Whether failures of this sort were not yet met so often that one more tells nothing."""
+        words = re.sub(r"[\d'\"%.:<>]+", "", told)[:40] if told.startswith("failed") else told.partition(":")[0]
         self.met[words] += 1
-        return not told.startswith("failed") or self.met[words] <= 2
+        return self.met[words] <= (2 if told.startswith("failed") else 12)
+
+    def merge(self, other: dict[str, Any]) -> None:
+        """Add what another process has found, as it is saved."""
+        for name in ("verdicts", "refusals", "left"):
+            getattr(self, name).update(other[name])
+        self.lanes, self.computed = self.lanes + other["lanes"], self.computed + other["computed"]
+        self.raising, self.seconds = self.raising + other["raising"], max(self.seconds, other["seconds"])
+        self.used |= {(file, name, line) for file, name, line in other["used"]}
+        self.failures += [(seed, number, told) for seed, number, told in other["failures"]]
+        self.kept |= other["kept"]
 
     def told(self) -> str:
         """The figures, for people."""
@@ -90,7 +105,7 @@ class Tally:
             "programs": self.programs, "seconds": round(self.seconds), "verdicts": dict(self.verdicts),
             "lanes": self.lanes, "computed": self.computed, "raising": self.raising,
             "refusals": dict(self.refusals.most_common(40)), "left": dict(self.left.most_common(40)),
-            "failures": self.failures,
+            "failures": self.failures, "kept": self.kept, "used": sorted(self.used),
         }  # fmt: skip
 
 
@@ -127,7 +142,9 @@ def fuzz(seed: int, start: int, count: int | None, seconds: float | None, stride
             tally.seconds = time.monotonic() - began
             wrong = isinstance(outcome, Died) or outcome.is_wrong
             if wrong and keep is not None and tally.is_new(tally.failures[-1][2]):
-                kept = keep_shrunk(seed, number, keep)
+                rest = math.inf if seconds is None else seconds + GRACE - tally.seconds
+                kept = keep_shrunk(seed, number, keep, min(rest, 60.0))
+                tally.kept[f"{seed}:{number}"] = kept.read_text()
                 if say is not None:
                     say(f"program {seed}:{number} {tally.failures[-1][2][:200]} -> {kept}")
             if seconds is not None and tally.seconds > seconds:
@@ -137,11 +154,11 @@ def fuzz(seed: int, start: int, count: int | None, seconds: float | None, stride
     return tally
 
 
-def keep_shrunk(seed: int, number: int, folder: Path) -> Path:
+def keep_shrunk(seed: int, number: int, folder: Path, seconds: float = 120.0) -> Path:
     """The smallest program that fails as this one does, as a file."""
     program = written(seed, number)
     verdict, told = judged(program)
-    small = shrunk(program, lambda p: judged(p)[0] == verdict)
+    small = shrunk(program, lambda p: judged(p)[0] == verdict, seconds)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"program_{seed}_{number}.py"
     path.write_text(finding.written(small, f"{verdict}: {judged(small)[1] or told}"))

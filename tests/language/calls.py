@@ -667,6 +667,38 @@ def pairs_of_one_iterator(xs):
     return [a * b for a, b in zip(it, it)]
 
 
+@compiles(0, 1, 2, 3)
+def strict_zips(n):
+    return [a * b for a, b in zip(range(n), [1, 2], strict=True)], list(zip([n], [n, n], strict=False))
+
+
+@compiles(0, 1, 2, 3)
+def strict_zips_of_three(n):
+    return len([a for a, b, c in zip(range(2), range(n), "ab", strict=n > 0)])
+
+
+@compiles(0, 1, 2, 3)
+def strict_zips_take_no_more_than_they_say(n):
+    first, second = iter(range(2)), iter(range(n))
+    try:
+        pairs = [a + b for a, b in zip(first, second, strict=True)]
+    except ValueError:
+        pairs = [-1]
+    return pairs, list(first), list(second)
+
+
+@compiles(0, 1, 2, 3)
+def strict_zips_of_three_take_no_more_than_they_say(n):
+    first, second, third = iter(range(2)), iter(range(n)), iter(range(9))
+    total = 0
+    try:
+        for a, b, c in zip(first, second, third, strict=True):
+            total += a + b + c
+    except ValueError:
+        total = -1
+    return total, list(first), list(second), list(third)
+
+
 def countdown(n):
     while True:
         if n < 0:

@@ -170,6 +170,11 @@ class Level(enum.IntEnum):
     HIGH = 10
 
 
+class Word(str, enum.Enum):
+    YES = "y"
+    NO = "n"
+
+
 class Flag(enum.IntFlag):
     A = 1
     B = 2
@@ -785,3 +790,19 @@ def named_tuples(x):
 @compiles(1.5, -2.0)
 def captured_named_tuple(x):
     return ORIGIN.x * x + ORIGIN[1] + ORIGIN.dot(Vec(x)) + ORIGIN.size
+
+
+@compiles(1, 10)
+def members_of_int_enums_compared(x):
+    level = Level(x)
+    return level < Level.HIGH, Level.LOW <= level, max(level, Level.LOW) + 0, level == Level.HIGH, level == x
+
+
+@compiles(1, 2, 3)
+def members_are_never_equal_to_anything_else(x):
+    return Color(x) == x, Color.RED != "RED", Color.RED in [1, 2, 3], Color(x) == None, (Color.RED, x) == (1, x)  # noqa: E711
+
+
+@compiles("y", "n", "maybe")
+def members_of_text_enums_are_texts(text):
+    return Word.YES == text, Word.YES + text, Word.NO < Word.YES, Word.NO == "n", text != Word.NO

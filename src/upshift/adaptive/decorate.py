@@ -1,4 +1,4 @@
-"""A function in; the same function out, which becomes faster while it is called, where that is possible."""
+"""The decorator `up.function`: which functions it takes, and how they are decorated."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..config import settings
 from ..errors import UpshiftError
 from ..gears.signatures import names_of
 from ..trace.paths import plain_of
-from .cover import cover_of
+from .code_swap import cover_of
 from .explained import explanation_of
-from .life import Life
+from .state import Life
 
 GEARS = ("plain", "llvm", "tensorflow", "jax")
 EXACT = frozenset(("llvm",))

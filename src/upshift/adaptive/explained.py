@@ -1,4 +1,4 @@
-"""What is known of a decorated function in; out, in fields and in words, what its calls cost and why."""
+"""What `f.explain()` says of a decorated function: what its calls cost, and why."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..errors import Refusal
 from ..plan.explained import refusal_data
 from ..views.report import Report
 from ..views.units import time_text
-from .life import Life
-from .lots import AT_STAKE, SMALLEST, Lot
+from .call_kinds import AT_STAKE, SMALLEST, Lot
+from .state import Life
 
 
 @dataclass(frozen=True, slots=True)

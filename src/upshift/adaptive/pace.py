@@ -1,10 +1,10 @@
-"""The looks at a function so far in; out, when it is looked at next, and how many calls a look tells of."""
+"""When a decorated function is looked at next, and how many calls one look stands for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .cover import ticks_of
+from .code_swap import ticks_of
 
 LOOK = 5e-6
 """Seconds that a look costs more than a plain call."""

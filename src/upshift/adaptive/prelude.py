@@ -1,4 +1,4 @@
-"""A function's code in; the same code out, behind a few instructions that give one call in so many to another function.
+"""Puts a few instructions before a function's code, which hand one call in so many to the observer.
 
 A call through a second function would take longer than a small function does. The instructions are compiled by Python
 from source, so that they are right for every version of it; they are put before the function's own, whose jumps are

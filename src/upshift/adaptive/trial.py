@@ -1,4 +1,4 @@
-"""One call in; out, whether machine code does with copies of its arguments what the plain function does with them."""
+"""Tries machine code on copies of a call's arguments, beside the plain function."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 
 from ..columns.forms import assemble, flatten, parts
 from ..config import settings
-from ..gears.binder import MISS
 from ..gears.calls import Call, Result, argument_of, is_foreign
+from ..gears.capture_reader import MISS
 from ..verify import differ
 
 AGAIN = 2

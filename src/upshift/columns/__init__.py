@@ -1,1 +1,1 @@
-"""What the user passes -> columns of lanes; results of lanes -> what the user gets back."""
+"""Columns: what the user passes as columns of numbers, and results as what the user gets back."""

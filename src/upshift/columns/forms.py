@@ -1,4 +1,4 @@
-"""A nested value in, its form (how it is nested) and its leaves out, and back."""
+"""Takes nested values (tuples, dicts, lists) apart into their leaves, and puts them together again."""
 
 from __future__ import annotations
 

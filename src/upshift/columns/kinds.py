@@ -1,4 +1,4 @@
-"""A value in, its kind out: what decides what arithmetic on it means, and the dtype and shape of its column."""
+"""The kind of a value: what decides what arithmetic on it means, and the dtype and shape of its column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An array in, the same numbers in a given layout out. What is a view, and the bits of products, hang on it."""
+"""Copies an array into a given memory layout, on which views and the bits of products depend."""
 
 from __future__ import annotations
 

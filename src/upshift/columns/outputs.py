@@ -1,4 +1,4 @@
-"""Results of lanes in, in pieces; what the user gets back out: the loop's results, stacked.
+"""Puts results together that came in pieces from several gears, as the loop's results would stack.
 
 The law of stacking, for a list of results:
 - numbers become an array, by NumPy's promotion over all of them; where one is a Python int that int64 cannot hold, an

@@ -1,4 +1,4 @@
-"""A loop's results -> what the user gets back, as fast as the classes of the results allow.
+"""Stacks the loop's results, as fast as their classes allow.
 
 `outputs.py` has the law of stacking for results that come in pieces; this is the same law for a list, where a look at
 the classes of all results (some 20 ns each) tells nearly everything:

@@ -121,6 +121,8 @@ class Unit:
         """Blocks in which arrays are made."""
         self.fuses = False
         """Whether arithmetic of whole arrays is put off anywhere."""
+        self.given_back: frozenset[Cell] = frozenset()
+        """The cells of arrays that are results and are made where they stay: in memory that Python frees."""
         self.memos: dict[Any, tuple[Object, int, Spec]] = {}
         """Dicts of what cached functions gave: their kind, word of the context, and how an empty one is made."""
 
@@ -437,7 +439,8 @@ class Spec:
         """The variables that are read from here on, with their kinds."""
         names = frame.lives.get((block, at))
         if names is None:
-            own = [self.full(frame, name) for name in frame.code.live_at(block, at)]
+            known = frame.names
+            own = [known.get(name) or self.full(frame, name) for name in frame.code.live_at(block, at)]
             names = frame.lives[block, at] = (*own, *self._outside(frame))
         return self._reached(names, env)
 
@@ -452,6 +455,9 @@ class Spec:
             name = todo.pop()
             kind = env.get(name, UNSET)
             if kind is UNSET or name in found:
+                continue
+            if type(kind) is Scalar:
+                found[name] = kind
                 continue
             if isinstance(kind, _NOT_PLAIN):
                 kind = plain(kind)
@@ -511,15 +517,27 @@ class Spec:
         kinds = self.live(frame, block, at, env)
         known = self.versions.setdefault((frame, block, at), [])
         for version in known:
-            own = version.kinds
-            if own.keys() == kinds.keys() and all(matches(own[name], kind) for name, kind in kinds.items()):
-                for name, kind in kinds.items():
-                    self.unit.changed |= unify(own[name], kind)
+            if self._takes(version.kinds, kinds):
                 return version
         alike = [version for version in known if _are_alike(version.kinds, kinds)]
         if len(alike) >= MOST_ALIKE and not told:
             return self._bridge(frame, block, at, kinds, alike)
         return self._new(frame, block, at, kinds)
+
+    def _takes(self, own: dict[str, Kind], kinds: dict[str, Kind]) -> bool:
+        """Whether a version is for these kinds, which are made its own where they may become the same."""
+        if own.keys() != kinds.keys():
+            return False
+        others = []
+        for name, kind in kinds.items():
+            one = own[name]
+            if one is not kind:
+                if not matches(one, kind):
+                    return False
+                others.append((one, kind))
+        for one, kind in others:
+            self.unit.changed |= unify(one, kind)
+        return True
 
     def _new(self, frame: Frame, block: Block, at: int, kinds: dict[str, Kind]) -> Version:
         known = self.versions[frame, block, at]
@@ -545,10 +563,7 @@ class Spec:
                 self.unit.changed = True
         bridges = self.bridges.setdefault(wide, [])
         for bridge in bridges:
-            own = bridge.kinds
-            if own.keys() == kinds.keys() and all(matches(own[name], kind) for name, kind in kinds.items()):
-                for name, kind in kinds.items():
-                    self.unit.changed |= unify(bridge.kinds[name], kind)
+            if self._takes(bridge.kinds, kinds):
                 return bridge
         bridge = Version(len(self.all), frame, block, at, _in_order(kinds))
         bridge.to = wide
@@ -588,6 +603,8 @@ _NOT_PLAIN = (Literal, Compound)
 """What a variable may hold otherwise than it was given."""
 _LOOKED_AT = (New, Either)
 """What is looked at before an operation."""
+_HOLDS_CELLS = (List, Object, Array, Compound, Either)
+"""Kinds whose values have cells of their own."""
 _HOLDS_NAMES = (Compound, Generator, Items, New)
 """Kinds whose values hold on to variables."""
 
@@ -643,9 +660,10 @@ class Walk:
         """Whether an operation can be followed as it is: not where one of its arguments is of several kinds."""
         if self.unit.fuses:
             FORCING["before"](self, op)
+        names, env = self.frame.names, self.env
         for name in op.args:
-            kind = self.kind(name)
-            if not isinstance(kind, _LOOKED_AT):
+            kind = env.get(names.get(name, "")) or self.kind(name)
+            if type(kind) is Scalar or not isinstance(kind, _LOOKED_AT):
                 continue
             if isinstance(kind, New) and op.code not in KEEP_NEW:
                 self.complete(kind)
@@ -778,8 +796,8 @@ class Walk:
             block, frame = frame.block, frame.parent
 
     def learn(self, cell: Cell, kind: Kind) -> None:
-        """Something is put into a cell."""
-        if cell.add(kind) and cell.find().seen:
+        """Something is put into a cell. Where that is a list or an object, its own cells may have learnt, too."""
+        if cell.add(kind) and (isinstance(kind, _HOLDS_CELLS) or cell.find().seen):
             self.unit.changed = True
 
     def hold(self, owner: Object, kind: Kind) -> None:

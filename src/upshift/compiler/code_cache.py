@@ -6,12 +6,17 @@ one that only this user may write to; where there is none, nothing is kept.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import secrets
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..folder import folder, is_ours
+from ..loading import Later
+
+if TYPE_CHECKING:
+    import hashlib
+else:
+    hashlib = Later("hashlib")
 
 MOST_FILES = 4096
 """Object files that are kept; the oldest go first."""
@@ -52,7 +57,7 @@ def keep(name: str, code: bytes) -> None:
     place = _place()
     if place is None:
         return
-    temporary = place / f"{name}.{secrets.token_hex(4)}"
+    temporary = place / f"{name}.{os.urandom(4).hex()}"
     try:
         place.mkdir(mode=0o700, exist_ok=True)
         temporary.write_bytes(hashlib.sha256(code).digest() + code)

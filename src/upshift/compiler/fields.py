@@ -1,4 +1,4 @@
-"""A function of one record in; the same function of the fields that it reads out.
+"""Rewrites a function of one record as a function of the fields that it reads.
 
 def price(row):                                def price(row_net, row_rate):
     return row.net * (1 + row["rate"])   ->        return row_net * (1 + row_rate)

@@ -24,7 +24,7 @@ from .check import Spec, TakesLonger, Unit, Whole, settled
 from .kinds import NONE, Array, Kind, Refused
 from .lanes import LEFT, NEEDED, REACHED, STREAM, STREAM_END, Loop, Out, check_result
 from .rows.nests import FLAGS, flags_now
-from .write import INTERRUPTED, Reason, write_unit
+from .write import INTERRUPTED, Module, Reason, write_unit
 
 CAPTURED, STOP, TURNS = 2, 3, 5
 """Words of the context: the block of captured values, the address of the flag that ends all loops, and how many more
@@ -104,7 +104,8 @@ class Written:
     symbols: dict[str, int]
     flat: bool
     whole: bool
-    """Whether LLVM is to do all that it knows: there are loops in which it finds vectors."""
+    """Whether optimised code is by all that LLVM knows: it finds vectors in the loop over lanes of code without loops,
+    and loops over arrays take half the time. Other loops gain nothing by it."""
     watches: bool
     """Whether the processor's flags are looked at, which tell that NumPy would warn."""
     may_underflow: bool
@@ -117,8 +118,19 @@ def write(checked: Checked) -> Written:
     polls = any("call i1 @up_poll" in text for text in module.functions)
     lanes = loop.write(polls)
     flat = not polls and not checked.unit.recursive and not any(spec.loops() for spec in module.specs)
-    return Written(module.assembled() + lanes, loop.outs, loop.columns, module.reasons, module.symbols, flat, flat,
+    whole = flat or gains_by_all(module)
+    return Written(module.assembled() + lanes, loop.outs, loop.columns, module.reasons, module.symbols, flat, whole,
                    module.watches, module.may_underflow)  # fmt: skip
+
+
+def gains_by_all(module: Module) -> bool:
+    """Whether code is much better by all that LLVM knows: where there are arrays."""
+    return any(map(_holds_arrays, module.specs))
+
+
+def _holds_arrays(spec: Spec) -> bool:
+    """Whether a variable of a function is an array somewhere."""
+    return any(isinstance(kind, Array) for version in spec.reachable() for kind in version.kinds.values())
 
 
 @dataclass(slots=True)
@@ -242,6 +254,8 @@ class Call:
         """What all parts together have made."""
         if not self.kernel.streams:
             return Made(self.outs, self.status, self.left)
+        if not self.parts:  # there was no time for any lane
+            return Made(self.outs, self.status, self.left, np.empty(0, np.int64))
         if len(self.parts) == 1:
             return Made(self.outs, self.status, self.left, self.parts[0][2], self.parts[0][3])
         base, words = 0, []
@@ -251,7 +265,7 @@ class Call:
                     column[start:stop] += 8 * base
             words.append(stream[:used])
             base += used
-        return Made(self.outs, self.status, self.left, np.concatenate(words), base)
+        return Made(self.outs, self.status, self.left, np.concatenate(words or [np.empty(0, np.int64)]), base)
 
 
 def dtype_of(out: Out) -> Any:

@@ -660,10 +660,11 @@ def _unify_cells(a: Cell, b: Cell) -> bool:
     a.written |= b.written
     a.borrowed |= b.borrowed
     a.seen |= b.seen
+    learnt = False
     for kind in b.kinds:
-        a.add(kind)
+        learnt |= a.add(kind)
     a = a.find()
-    return before != (len(a.kinds), len(a.kinds), a.written, a.written)
+    return learnt or before != (len(a.kinds), len(a.kinds), a.written, a.written)
 
 
 def _unify_fields(a: Fields, b: Fields) -> bool:

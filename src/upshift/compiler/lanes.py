@@ -1,4 +1,4 @@
-"""The loop over lanes: columns in, columns of results and the number of the reason for every lane that is left out.
+"""The loop over lanes, in LLVM IR: each lane's results, or the number of the reason for which it is left.
 
 A column is an address. Lists and texts are two: of their items one behind the other, and of where each begins. Results
 that hold lists or texts go into a stream of 8-byte words, with the place of every lane's first word in a column.

@@ -608,6 +608,9 @@ def _list_operators(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind,
     if isinstance(ka, List) and inplace and operator == "Add" and ka.cls is list:
         prelude(walk, op, "extended", [a, b])  # which changes the list, and gives it
         return True
+    if isinstance(ka, List) and inplace and operator == "Mult" and ka.cls is list and base(kb) in (INT, BOOL):
+        prelude(walk, op, "multiplied", [a, b])  # likewise
+        return True
     if operator == "Add" and isinstance(ka, List) and isinstance(kb, List) and ka.cls is kb.cls:
         prelude(walk, op, "list_plus" if ka.cls is list else "tuple_plus", [a, b])
         return True

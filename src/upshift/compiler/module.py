@@ -1,4 +1,4 @@
-"""IR in, machine code out: the list of LLVM's passes, and where the code is kept."""
+"""Compiles IR to machine code: LLVM's list of passes, and where the code is kept."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import enum
 import sys
 import types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from .arguments import coerce, known_of
 from .calls import attribute, call, call_method, find_method, method
@@ -145,7 +145,7 @@ def _binary(walk: Walk, op: Op) -> None:
 
 def operate(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kind, inplace: bool = False) -> None:
     """`a operator b`, of variables by their full names."""
-    a, b = int_of_member(walk, a), int_of_member(walk, b)
+    a, b = value_of_member(walk, a), value_of_member(walk, b)
     ka, kb = walk.env[a], walk.env[b]
     if (isinstance(ka, ARRAYS) or isinstance(kb, ARRAYS)) and OF_ARRAYS["operator"](walk, op, operator, a, b, inplace):
         return None
@@ -165,15 +165,24 @@ def operate(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kin
     raise walk.doubt(f"`{SIGNS.get(operator, operator)}` of {ka!r} and {kb!r}")
 
 
-def int_of_member(walk: Walk, name: str) -> str:
-    """A member of an enum of ints as the int that it is."""
+def value_of_member(walk: Walk, name: str) -> str:
+    """A member of an enum of ints or texts as the int or text that it is."""
     kind = walk.env[name]
-    if not isinstance(kind, Static) or not isinstance(kind.value, enum.IntEnum) or isinstance(kind.value, enum.Flag):
+    if not isinstance(kind, Static) or not isinstance(kind.value, enum.Enum) or isinstance(kind.value, enum.Flag):
         return name
-    if any(word in vars(cls) for cls in type(kind.value).__mro__[:-5] for word in ("__add__", "__eq__", "__lt__")):
+    cls, value = type(kind.value), cast(Any, kind.value)
+    of = next((one for one in (int, str) if issubclass(cls, one)), None)
+    own = [one for one in cls.__mro__ if one.__module__ != "enum" and one not in (int, str, object)]
+    if of is None or any(word in vars(one) for one in own for word in _OPERATORS):
         return name
-    literal = literal_of(int(kind.value))
+    literal = literal_of(int.__int__(value) if of is int else str.__str__(value))
     return walk.temporary(literal, constant(literal))
+
+
+_NOT_OPERATORS = ("new", "init", "init_subclass", "class", "doc", "repr", "str", "format", "reduce", "reduce_ex", "dir",
+                  "sizeof", "getnewargs", "getstate", "subclasshook", "delattr", "setattr", "getattribute")  # fmt: skip
+_OPERATORS = frozenset({*dir(int), *dir(str)}.difference(f"__{name}__" for name in _NOT_OPERATORS))
+"""Names of the methods behind operators: an enum that has one of its own is not what its members are."""
 
 
 def index_of(walk: Walk, name: str) -> str:
@@ -211,7 +220,7 @@ def _product_modulo(walk: Walk, op: Op) -> None:
 
 @operation("unary")
 def _unary(walk: Walk, op: Op) -> None:
-    kind = walk.env[int_of_member(walk, walk.name(op.args[0]))] if walk.kind(op.args[0]) else NONE
+    kind = walk.env[value_of_member(walk, walk.name(op.args[0]))] if walk.kind(op.args[0]) else NONE
     if op.extra == "Not":
         answer = truth(walk, walk.name(op.args[0]))
         if isinstance(answer, bool):
@@ -240,8 +249,8 @@ def compare(walk: Walk, op: Op, operator: str, a: str, b: str) -> None:
         return _identity(walk, op, operator, a, b, ka, kb)
     if (isinstance(ka, ARRAYS) or isinstance(kb, ARRAYS)) and OF_ARRAYS["compare"](walk, op, operator, a, b):
         return None
-    if not (isinstance(ka, Static) and isinstance(kb, Static)):
-        a, b = int_of_member(walk, a), int_of_member(walk, b)
+    if operator not in ("Eq", "NotEq") or not (isinstance(ka, Static) and isinstance(kb, Static)):
+        a, b = value_of_member(walk, a), value_of_member(walk, b)
         ka, kb = walk.env[a], walk.env[b]
     row = comparison(walk, operator, ka, kb)
     if row is not None:
@@ -297,6 +306,8 @@ def _family(kind: Kind) -> str | None:
     if isinstance(kind, Object):
         shown = getattr(kind.cls, "stands_for", None)
         return shown.__name__ if shown is not None else None
+    if isinstance(kind, Static) and isinstance(kind.value, enum.Enum) and type(kind.value).__eq__ is object.__eq__:
+        return "member"
     return {STR: "text", NONE: "none"}.get(kind)  # type: ignore[call-overload,no-any-return]
 
 
@@ -588,6 +599,8 @@ def _append(walk: Walk, op: Op) -> None:
 def append(walk: Walk, op: Op, xs: str, value: str) -> None:
     """`xs.append(value)`, by their full names."""
     made, kind = walk.env[xs], walk.env[value]
+    if isinstance(made, Either):  # where a variable has been of many kinds, it is told apart when it is used
+        return walk.split(xs, made, walk.at)
     assert isinstance(made, List)
     walk.learn(made.cell, storable(walk, kind))
     walk.writes(made.cell)
@@ -629,8 +642,8 @@ def _unpack(walk: Walk, op: Op) -> None:
             names[star : have - after] = [list_of(walk, middle)]
         walk.alias(walk.name(op.dst), tuple_of(walk, names))
         return walk.next_op()
-    if isinstance(kind, List):
-        return _unpack_list(walk, op, full, kind, count, star)
+    if isinstance(kind, List) and star is None:
+        return _unpack_list(walk, op, full, kind, count)
     if numbers.rank(kind) >= 0 or kind is NONE:
         raise Leaves(TypeError, f"unpacks {kind!r}")
     return _unpack_iterable(walk, op, full, kind, count, star)
@@ -651,44 +664,26 @@ def _unpack_iterable(walk: Walk, op: Op, full: str, kind: Kind, count: int, star
         after = count - star - 1
         items.append(f"xs[{star}:len(xs) - {after}]")
         items += [f"xs[len(xs) - {after - i}]" for i in range(after)]
-    lines = ["def unpacked(it):", "    xs = list(it)", f"    if {test}:", "        raise ValueError('too few')"]
+    made = "it" if isinstance(kind, List) else "list(it)"
+    lines = ["def unpacked(it):", f"    xs = {made}", f"    if {test}:", "        raise ValueError('too few')"]
     return written(walk, op, "\n".join([*lines, f"    return ({', '.join(items)},)"]), [full])
 
 
 MOST_UNPACKED = 8
 
 
-def _unpack_list(walk: Walk, op: Op, full: str, kind: List, count: int, star: int | None) -> None:
+def _unpack_list(walk: Walk, op: Op, full: str, kind: List, count: int) -> None:
     inside = walk.read(kind.cell)
-    least = count - (star is not None)
     assert op.dst is not None
 
     def check(w: Any, xs: str) -> None:
         n = memory.length(w, xs)
-        sign = "ne" if star is None else "slt"
-        w.leave_if(w.new(f"icmp {sign} i64 {n}, {least}"), ValueError, f"unpacks a list into {count} values")
+        w.leave_if(w.new(f"icmp ne i64 {n}, {count}"), ValueError, f"unpacks a list into {count} values")
 
     walk.step(check, None, (full,))
-    names = []
-    for i in range(count):
-        if i == star:
-            after = count - star - 1
-            part = List(walk.cell("star"))
-            walk.learn(part.cell, inside)
-            names.append(walk.temporary(part, memory.middle(kind, part, star, after), full))
-        else:
-            back = count - i if star is not None and i > star else None
-            names.append(walk.temporary(inside, _item_row(kind, i, back), full))
-    walk.alias(walk.name(op.dst), tuple_of(walk, names))
+    rows = [safe(lambda w, xs, at=str(i): memory.get(w, kind, xs, at)) for i in range(count)]
+    walk.alias(walk.name(op.dst), tuple_of(walk, [walk.temporary(inside, row, full) for row in rows]))
     walk.next_op()
-
-
-def _item_row(kind: List, i: int, back: int | None) -> Any:
-    def emit(w: Any, xs: str) -> str:
-        at = str(i) if back is None else w.new(f"sub i64 {memory.length(w, xs)}, {back}")
-        return memory.get(w, kind, xs, at)
-
-    return safe(emit)
 
 
 @operation("pick")
@@ -713,7 +708,7 @@ def _item(walk: Walk, op: Op) -> None:
 
 def item(walk: Walk, op: Op, owner: str, index: str, of: Kind, at: Kind) -> None:
     """`owner[index]`, by their full names."""
-    index = int_of_member(walk, index)
+    index = value_of_member(walk, index)
     at = walk.env[index]
     if isinstance(of, ARRAYS) and OF_ARRAYS["item"](walk, op, owner, index):
         return None
@@ -958,6 +953,8 @@ def _next(walk: Walk, op: Op) -> None:
 def _next_of_items(walk: Walk, op: Op, kind: Items) -> None:
     position = walk.env[f"{kind.prefix}$at"]
     items = walk.env[f"{kind.prefix}items"]
+    if isinstance(items, Either):
+        return walk.split(f"{kind.prefix}items", items, walk.at)
     assert isinstance(position, Static) and isinstance(items, Tuple) and op.dst is not None
     at = position.value[0]
     if at == len(items.items):

@@ -75,7 +75,8 @@ def _read(kind: Kind, stream: Any, at: int) -> tuple[Any, int]:
     if kind is COMPLEX:
         return complex(*stream[at : at + 2].view(np.float64).tolist()), at + 2
     dtype = kind.dtype  # type: ignore[attr-defined]
-    return stream[at : at + 1].view(np.uint8)[: dtype.itemsize].view(dtype)[0], at + 1
+    words = (dtype.itemsize + 7) // 8
+    return stream[at : at + words].view(np.uint8)[: dtype.itemsize].view(dtype)[0], at + words
 
 
 def _read_array(kind: Array, stream: Any, at: int) -> tuple[Any, int]:

@@ -232,7 +232,7 @@ def _is_own(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
 
 def compiled(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> list[types.CodeType]:
     """The codes that a tree compiles to, in the surroundings of this one: its file, name and free variables."""
-    body: list[ast.stmt] = [node] if isinstance(node, ast.FunctionDef) else [ast.Expr(node)]
+    body: list[ast.stmt] = [node] if isinstance(node, ast.FunctionDef) else [ast.copy_location(ast.Expr(node), node)]
     if isinstance(node, ast.FunctionDef) and node.decorator_list:
         body = [ast.copy_location(_undecorated(node), node)]
     if code.co_freevars:  # compiled inside a function that has these
@@ -241,12 +241,11 @@ def compiled(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> list[t
         assert isinstance(outer, ast.FunctionDef)
         outer.body = body
         if "__class__" in code.co_freevars:  # super() is known in a class only
-            outer.body = [ast.ClassDef("Around", [], [], body, [])]
+            outer.body = [ast.copy_location(ast.ClassDef("Around", [], [], body, []), node)]
         body = [outer]
     futures = code.co_flags & __future__.annotations.compiler_flag  # which decides what annotations compile to
     try:
-        tree = ast.fix_missing_locations(ast.Module(body, []))
-        module = compile(tree, code.co_filename, "exec", futures, dont_inherit=True)
+        module = compile(ast.Module(body, []), code.co_filename, "exec", futures, dont_inherit=True)
     except (SyntaxError, ValueError):
         return []
     return _codes_in(module, code.co_name)
@@ -267,9 +266,10 @@ def _codes_in(code: types.CodeType, name: str) -> list[types.CodeType]:
 
 
 def _same(a: types.CodeType, b: types.CodeType) -> bool:
+    """Whether two codes do the same; the second one may have further constants, which nothing reads."""
     names = ("co_names", "co_varnames", "co_freevars", "co_argcount", "co_kwonlyargcount", "co_posonlyargcount")
     plain = all(getattr(a, name) == getattr(b, name) for name in names)
-    if not plain or len(a.co_consts) != len(b.co_consts) or not all(map(_same_constant, a.co_consts, b.co_consts)):
+    if not plain or len(a.co_consts) > len(b.co_consts) or not all(map(_same_constant, a.co_consts, b.co_consts)):
         return False
     return a.co_code == b.co_code or _instructions(a) == _instructions(b)
 

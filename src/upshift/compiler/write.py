@@ -49,8 +49,8 @@ class Reason:
 class Module:
     """The IR of one unit: functions, what they declare, and why lanes are left."""
 
-    def __init__(self, unit: Unit) -> None:
-        self.unit = unit
+    def __init__(self, unit: Unit, for_gpu: bool = False, team: bool = False) -> None:
+        self.unit, self.for_gpu, self.team = unit, for_gpu, team
         self.declared: dict[str, str] = {}
         self.functions: list[str] = []
         self.specs: list[Spec] = []
@@ -210,6 +210,8 @@ class Aggregates:
 
     parts: dict[str, dict[tuple[int, ...], str]]
     """What values are made of that were put together here: their parts need not be taken out of them again."""
+    rowwise: set[str]
+    """Arrays whose axes are known to lie in memory in their order."""
 
     def extract(self, ll: str, value: str, *at: int) -> str:
         found = self.parts.get(value)
@@ -248,10 +250,10 @@ class Aggregates:
                 part = self.extract(kind.ll or "", value, i) if item.ll is not None else ""
                 parts.append((ll_of(place), self.wrap(item, part, place) or "0"))
             return self.build(into.ll or "", *parts)
-        if not isinstance(into, Either):
-            return value
         if isinstance(kind, Either):
             return self._rewrap(kind, value, into)
+        if not isinstance(into, Either):
+            return value
         tag = next(i for i, one in enumerate(into.kinds) if accepts(one, plain(kind)))
         assert into.ll is not None
         made = self.new(f"insertvalue {into.ll} undef, i8 {tag}, 0")
@@ -260,8 +262,8 @@ class Aggregates:
             made = self.new(f"insertvalue {into.ll} {made}, {ll_of(into.kinds[tag])} {inside}, {tag + 1}")
         return made
 
-    def _rewrap(self, kind: Either, value: str, into: Either) -> str:
-        """A value of several kinds where more kinds, or the same in another order, may be."""
+    def _rewrap(self, kind: Either, value: str, into: Kind) -> str:
+        """A value of several kinds where more may be, the same in another order, or fewer that they became."""
         if kind.ll == into.ll and matches(kind, into):
             return value
         made = "undef"
@@ -293,6 +295,7 @@ class Writer(Aggregates):
         self.filename, self.line = "", 0
         self.handler: Version | None = None
         self.parts = {}
+        self.rowwise = set()
         self._arena = ""
 
     # ---- what rows use
@@ -422,7 +425,9 @@ class Writer(Aggregates):
         return self.new(f"load {ll}, ptr {at}, !invariant.load !2")
 
     def poll(self) -> None:
-        """Look now and then whether the caller wants an end."""
+        """Look now and then whether the caller wants an end; a GPU's kernels run to theirs."""
+        if self.module.for_gpu:
+            return
         if not hasattr(self, "turns"):
             self.turns = self.local("i32")
             self.entry.append(f"  store i32 {POLL_EVERY}, ptr {self.turns}")
@@ -625,9 +630,11 @@ _NAMES = re.compile(r"%[\w.]+")
 INTERRUPTED = "it was interrupted"
 
 
-def write_unit(unit: Unit) -> Module:
-    """The IR of all functions that a unit needs."""
-    module = Module(unit)
+def write_unit(unit: Unit, for_gpu: bool = False, team: bool = False) -> Module:
+    """The IR of all functions that a unit needs. `for_gpu`: for a processor without flags, vectors and C's functions,
+    where whoever compiles it adds what tells of warnings (`gears/cuda/checks.py`); `team`: for several threads that
+    share the loops over an element's items (`rows/teams.py`)."""
+    module = Module(unit, for_gpu, team)
     for spec in unit.specs.values():
         if spec.round == unit.round:
             module.functions.append(Writer(module, spec).write())

@@ -1,10 +1,11 @@
-"""`upshift doctor`: words of the command line in, findings, measurements and new files out, and an exit status."""
+"""The command `upshift doctor`: its options, what it prints, what it rewrites, and its exit status."""
 
 from __future__ import annotations
 
 import argparse
 import gc
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -117,30 +118,37 @@ def show_code(code: str, figure: bool) -> int:
 def show_run(options: argparse.Namespace) -> int:
     """Run a script, say what its slow places cost, and rewrite it where that is asked for."""
     path, *argv = options.run
+    modules = []
     try:
         source = read(path)
         compile(source.text, path, "exec", dont_inherit=True)
+        for path in find_files(options.paths, options.exclude):
+            if os.path.realpath(path) != os.path.realpath(source.path):
+                modules.append(read(path))
+                compile(modules[-1].text, path, "exec", dont_inherit=True)
     except (SyntaxError, Unreadable, ValueError) as error:
         print(f"upshift doctor: {complaint(path, error)}", file=sys.stderr)
         return FAILED
-    if source.notebook is not None:
+    if any(s.notebook is not None for s in (source, *modules)):
         raise BadSetting(
             f"{path}: a notebook runs in Jupyter; there, %load_ext upshift.doctor and %%upshift measure a cell"
         )
     echo = sys.stdout if options.format == "text" else None
 
-    def runner(given: Source, words: Sequence[str], replay: bool) -> tuple[dict[str, Any], str]:
-        return run_in_child(given, words, replay, echo if replay else None)
+    def runner(given: Source, words: Sequence[str], replay: bool, texts: dict[str, str]) -> tuple[dict[str, Any], str]:
+        return run_in_child(given, words, replay, texts, echo if replay else None)
 
-    made = treatment.treat(source, argv, runner, mend=options.fix or options.diff)
+    made = treatment.treat(source, argv, runner, options.fix or options.diff, modules)
     if options.format == "text":
         print("\n".join(made.words))
     else:
         print(json.dumps({"version": 1, "path": path, "words": made.words, **made.report["data"]}, indent=2))
-    if options.diff:
-        print(difference(source, made.text), end="")
-    elif options.fix and made.text != source.text:
-        write(source, made.text)
+    new = [(source, made.text), *((m, made.texts.get(os.path.relpath(m.path), m.text)) for m in modules)]
+    for old, text in new:
+        if options.diff:
+            print(difference(old, text), end="")
+        elif options.fix and text != old.text:
+            write(old, text)
     return FAILED if made.report["error"] else FOUND if made.report["data"].get("sites") else CLEAN
 
 

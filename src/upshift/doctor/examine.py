@@ -1,4 +1,4 @@
-"""A text in, what the checks say about it out; nothing is run."""
+"""Run all checks over the text of one file. Nothing of the file is executed."""
 
 from __future__ import annotations
 

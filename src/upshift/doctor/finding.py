@@ -8,15 +8,16 @@ from typing import Literal
 Span = tuple[int, int, int, int]
 """First line, first column, last line, last column; lines from 1, columns from 0 in characters."""
 
-Tier = Literal["safe", "checked"]
-"""safe: provably the same, applied by `--fix`; checked: applied only after `--run` has compared results."""
+Tier = Literal["safe", "checked", "whole"]
+"""safe: provably the same, applied by `--fix`; checked: applied only after `--run` has compared results; whole: only
+where the whole script, run with it, prints the same and takes less time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change of the source: an expression or a statement at a span gives way to a text."""
+    """One change of the source: an expression or a statement at a span gives way to a text, or has it before it."""
 
-    action: Literal["expression", "statement", "unwrap", "decorator", "block"]
+    action: Literal["expression", "statement", "unwrap", "decorator", "block", "before"]
     span: Span
     text: str = ""
 

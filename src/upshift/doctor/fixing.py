@@ -1,4 +1,4 @@
-"""A source in; out, the source with every chosen fix made, round after round until nothing is left to fix."""
+"""Apply the chosen fixes to a source file, round after round, until nothing is left to fix."""
 
 from __future__ import annotations
 

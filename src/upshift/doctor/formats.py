@@ -1,4 +1,4 @@
-"""Findings in, text out: for terminals, for editors (JSON), for code scanning (SARIF), for GitHub's annotations."""
+"""How findings are printed: for terminals, editors (JSON), code scanning (SARIF) and GitHub's annotations."""
 
 from __future__ import annotations
 

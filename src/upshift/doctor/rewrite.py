@@ -1,4 +1,4 @@
-"""Fixes in, new source out, by libcst: formatting and comments stay, imports are added where they are missing."""
+"""Make edits in source text by libcst: formatting and comments stay, missing imports are added."""
 
 from __future__ import annotations
 
@@ -86,10 +86,20 @@ def _editor(edits: dict[Span, Edit]) -> Any:
                 body[0] = body[0].with_changes(leading_lines=[*updated.leading_lines, *body[0].leading_lines])
             return cst.FlattenSentinel(body)
 
+        def leave_While(self, original: Any, updated: Any) -> Any:
+            return self.with_before(original, updated)
+
+        def with_before(self, original: Any, updated: Any) -> Any:
+            edit = self.edit_at(original, "before")
+            if edit is None:
+                return updated
+            first = cst.parse_statement(edit.text).with_changes(leading_lines=updated.leading_lines)
+            return cst.FlattenSentinel([first, updated.with_changes(leading_lines=[])])
+
         def leave_For(self, original: Any, updated: Any) -> Any:
             edit = self.edit_at(original, "block")
             if edit is None:
-                return updated
+                return self.with_before(original, updated)
             module = cst.parse_module(edit.text)
             body = list(module.body)
             leading = [*updated.leading_lines, *module.header, *body[0].leading_lines]

@@ -11,6 +11,7 @@ from .walk import File
 
 UT = ("import upshift.tensorflow as ut",)
 UP = ("import upshift as up",)
+POLARS = ("import upshift.polars",)
 
 
 def fill_in(file: File, expression: ast.expr, values: dict[str, str]) -> str:
@@ -62,6 +63,17 @@ def vectorised_fix(
 def renamed(file: File, name: str, node: ast.expr, to: str, imports: tuple[str, ...]) -> Fix:
     """The same call of another function."""
     return Fix(name, "checked", (Edit("expression", file.span(node), to),), imports)
+
+
+def made_once(file: File, node: ast.Call, loop: ast.stmt, text: str) -> list[Fix]:
+    """What a call in a loop makes of a function, made before the loop: `f_once = tf.function(f)`."""
+    given = node.args[0]
+    name = f"{given.id}_once" if isinstance(given, ast.Name) else "once"
+    taken = {n.id for n in ast.walk(file.tree) if isinstance(n, ast.Name)}
+    if name in taken:
+        return []
+    before = Edit("before", file.span(loop), f"{name} = {text}\n")
+    return [Fix("made once", "whole", (before, Edit("expression", file.span(node), name)))]
 
 
 def with_keyword(file: File, call: ast.Call, text: str) -> Edit:

@@ -1,4 +1,4 @@
-"""What tf.contrib.image.rotate did, for TensorFlow 2: images and angles in, rotated images out."""
+"""A replacement for tf.contrib.image.rotate, which is gone since TensorFlow 2."""
 
 from __future__ import annotations
 

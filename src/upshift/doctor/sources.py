@@ -1,4 +1,4 @@
-"""Files in, texts to look at out: Python files in any encoding, notebooks with their magics, folders of both."""
+"""Read what is to be looked at: Python files in any encoding, notebooks with their magics, folders of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tree in, readable source out."""
+"""Readable source, written from a tree."""
 
 from .writer import NoSource, source_of
 

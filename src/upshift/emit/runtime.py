@@ -1,4 +1,4 @@
-"""What emitted source calls: columns in, and out again, by the same law as `map`."""
+"""What emitted source calls: columns for its arguments, and results by the same law as `map`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tree in; the same program without branches out: all paths are computed, and every result selected among them.
+"""Writes the tree as a program without branches: all paths are computed, and every result is selected among them.
 
 Lanes that the program is not right for (an untraced path, an error, a float that may be off) are marked `odd`, and are
 the plain function's. The lines are plain Python, to be compiled as the body of a loop over lanes.

@@ -1,4 +1,4 @@
-"""A tree in, readable source out: a NumPy function that does to all elements what the function does to one.
+"""Writes the tree as a readable NumPy function over all elements: `up.source`.
 
 The source is flat: every branch is a run of lines on the elements that reach it, `at` says which they are. What no line
 answers (an error, an int beyond 64 bits, a branch that nobody traced) is left to the plain function by `finish`.
@@ -59,6 +59,8 @@ class Writer:
         self.tree, self.f, self.arguments, self.shared = tree, f, arguments, shared
         self.lines: list[str] = []
         self.used: set[str] = {"f", "n", "at", "done", "columns", "np", "math", "inf", "nan", *arguments}
+        self.counts: dict[str, int] = {}
+        """By name: the highest number that one like it has."""
         self.uniforms = {s.out for node in tree.nodes() for s in node.steps if s.op is None}
 
     def write(self) -> str:
@@ -208,10 +210,11 @@ class Writer:
     def _name(self, wish: str) -> str:
         base = wish.split("__")[0]
         base = base if base.isidentifier() else "value"
-        name, i = base, 1
+        name, i = base, self.counts.get(base, 1)
         while name in self.used:
             i += 1
             name = f"{base}__{i}"
+        self.counts[base] = i
         self.used.add(name)
         return name
 

@@ -1,4 +1,4 @@
-"""Tables and their columns in (pandas, Polars, Arrow); elements for `map`, and its results in the caller's words, out.
+"""Tables of pandas, Polars and Arrow: their elements for `map`, and its results in the caller's words.
 
 No framework is imported here: where a table is passed, its library is loaded.
 """

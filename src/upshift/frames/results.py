@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 Dress = Callable[[Any], Any]
+RESULT = "result"
+"""The column of results that are no records, where there has to be one."""
 
 
 def dressed(result: Any, n: int, column: Dress, table: Dress) -> Any:
@@ -23,3 +26,15 @@ def dressed(result: Any, n: int, column: Dress, table: Dress) -> Any:
     if type(result) is tuple:
         return tuple([dressed(value, n, column, table) for value in result])
     return result
+
+
+def fields_of(result: Any) -> dict[str, Any] | None:
+    """The columns of a record of them."""
+    if type(result) is dict:
+        return {str(name): column for name, column in result.items()}
+    if isinstance(result, tuple):
+        names = getattr(type(result), "_fields", None) or [str(i) for i in range(len(result))]
+        return dict(zip(names, result))
+    if dataclasses.is_dataclass(result) and not isinstance(result, type):
+        return {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    return None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..columns.kinds import NUMERIC, Column, kind_of
-from ..rules.blur import Error
+from ..rules.error_bounds import Error
 from ..rules.op import Span
 from ..trace.tree import Const, Node
 from .store import Where

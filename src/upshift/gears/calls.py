@@ -1,4 +1,4 @@
-"""The arguments and the result of one call in; their kinds out, and what a compiled call is.
+"""The kinds of a call's arguments and result, and the base class of compiled whole functions.
 
 A kind says what machine code hangs on: classes of numbers, dtypes and axes of arrays, never values or lengths.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from ..columns.forms import assemble, parts
 from ..columns.kinds import Kind
 from ..trace.paths import Capture
-from .binder import Binder
+from .capture_reader import Binder
 
 _NAMED = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 _DTYPES = tuple(map(np.dtype, _NAMED.split()))
@@ -278,3 +278,5 @@ class Call:
     """What brings up to date what it knows of NumPy's settings, after a call was left; None: it knows none of them."""
     free: Callable[[], bool] | None = None
     """Whether a call may go to it now: not where something looks on that has to see the plain function's steps."""
+    better: Callable[[], Call] | None = None
+    """What makes better code of the same call, on any thread, for a price; None: there is none."""

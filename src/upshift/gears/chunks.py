@@ -1,4 +1,4 @@
-"""Lanes in, pieces of a size that caches like out, and threads to run them side by side."""
+"""Cuts lanes into cache-sized chunks, and runs them on threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every element draws, and the number of lanes, in; the random numbers of the loop out, in columns."""
+"""Draws for a whole batch the random numbers that the loop would have drawn, in the loop's order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ..columns.kinds import Column, kind_of_value
 from ..errors import Untraceable
 from ..trace.paths import Roots
-from ..trace.turns import Turn
+from ..trace.sequential_draws import Turn
 
 _IN_A_BLOCK: dict[type, frozenset[str]] = {
     np.random.Generator: frozenset(("random", "standard_normal", "standard_exponential")),

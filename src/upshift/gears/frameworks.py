@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import linecache
 import sys
@@ -13,20 +14,23 @@ from typing import TYPE_CHECKING, Any
 from ..columns.inputs import Lanes
 from ..errors import GearRefused, Refusal
 from ..loading import Later, loaded
-from .calls import Argument, Call, Result
+from ..profiling.probes import catch_up
+from . import coming
+from .coming import Coming
 from .ran import NotCompiled, Prepared
 
 if TYPE_CHECKING:
     from ..trace.tree import Tree
+    from .calls import Argument, Call, Result
     from .llvm import flat, whole
 else:
     flat, whole = Later("upshift.gears.llvm.flat"), Later("upshift.gears.llvm.whole")
 
-FRAMEWORKS = {"jax": "jax", "cuda": "numba"}
-"""What each gear stands on; cuda needs NVIDIA's driver besides, and says so."""
+FRAMEWORKS = {"jax": "jax"}
+"""What a gear stands on that may not be installed; cuda needs NVIDIA's driver, and says so."""
 INSTALL = {
     "jax": 'pip install "upshift[jax]"', "cuda": 'pip install "upshift[cuda]"',
-    "tensorflow": 'pip install "upshift[tensorflow]"',
+    "tensorflow": 'pip install "upshift[tensorflow]"', "ray": 'pip install "upshift[ray]"',
 }  # fmt: skip
 
 
@@ -44,21 +48,21 @@ def prepare(
             return _in_vectors(tree, exact)
         except NotCompiled as reason:
             return reason.refusal
-    if not is_installed(FRAMEWORKS[gear]):
+    if gear in FRAMEWORKS and not is_installed(FRAMEWORKS[gear]):
         return Refusal(gear, f"{FRAMEWORKS[gear]} is not installed", remedy=INSTALL[gear])
     traced = tree if tree is not None and tree.root is not None else None
     with _without_lines():
         try:
             if gear == "jax":
                 return _in_jax(traced, exact)
-            return _in_cuda(f, shared, lanes, traced, exact)
+            return _in_cuda(f, shared, lanes, exact)
         except NotCompiled as reason:
             return reason.refusal
 
 
 @contextlib.contextmanager
 def _without_lines() -> Iterator[None]:
-    """Numba quotes the user's lines in its errors, which are never shown: linecache is left as it was."""
+    """Frameworks quote the user's lines in errors, which are never shown: linecache is left as it was."""
     known = set(linecache.cache)
     try:
         yield
@@ -69,12 +73,13 @@ def _without_lines() -> Iterator[None]:
 
 def prepare_call(
     gear: str, f: Any, arguments: Sequence[Argument], values: Sequence[Any], wanted: Result | None, free: bool
-) -> Call | Refusal:
-    """A whole function made ready to be called with such arguments, or why not. `values`: those of one call, `wanted`:
-    what one has given; `free`: other threads run meanwhile."""
+) -> Call | Coming[Call] | Refusal:
+    """A whole function made ready to be called with such arguments, or why not; what LLVM does takes longer, on another
+    thread. `values`: those of one call, `wanted`: what one has given; `free`: other threads run meanwhile."""
     if gear == "llvm":
         try:
-            return whole.compile_call(f, arguments, free)
+            begun = whole.begin_call(f, arguments, free)
+            return begun.call() if coming.AT_ONCE or begun.is_at_hand() else Coming(begun.call)
         except NotCompiled as reason:
             return reason.refusal
     if not is_installed(gear):
@@ -116,23 +121,16 @@ def _in_jax(tree: Tree | None, exact: bool) -> Prepared:
     return prepare(tree, exact)
 
 
-def _in_cuda(f: Any, shared: Any, lanes: Lanes, tree: Tree | None, exact: bool) -> Prepared:
-    """The function itself, in a thread for every lane; else the tree without branches."""
+def _in_cuda(f: Any, shared: Any, lanes: Lanes, exact: bool) -> Prepared:
+    """The function itself, in a thread for every lane."""
     loaded(_cuda_gear)
-    from .cuda import branchless, function
+    from .cuda import function
 
-    try:
-        return function.prepare(f, shared, lanes, exact)
-    except NotCompiled:
-        if tree is None:
-            raise
-    return branchless.prepare(tree, exact)
+    return function.prepare(f, shared, lanes, exact)
 
 
 def why_no_gpu() -> str:
     """Why the cuda gear cannot run here; empty where it can."""
-    if not is_installed("numba"):
-        return f"numba is not installed: {INSTALL['cuda']}"
     loaded(_cuda_driver)
     from .cuda.driver import why_not
 
@@ -143,14 +141,14 @@ def why_no_gpu() -> str:
 
 
 def owner_of(xs: Sequence[Any]) -> str | None:
-    """Who owns columns: "jax", "cuda" for other arrays on a GPU, "frames" for tables and their columns."""
+    """Who owns columns: "jax", "cuda" for other arrays on a GPU, "frames" for tables, "files", "torch"."""
     for x in xs:
         cls = type(x)
         if cls not in _OWNERS:
             _OWNERS[cls] = _owner(cls)
         owner = _OWNERS[cls]
-        if owner in ("jax", "frames") or (owner == "cuda" and getattr(x, "is_cuda", True)):
-            return owner
+        if owner in ("jax", "frames", "files", "torch") or (owner == "cuda" and getattr(x, "is_cuda", True)):
+            return "cuda" if owner == "torch" and x.is_cuda else owner
     return None
 
 
@@ -162,9 +160,13 @@ def _owner(cls: type) -> str | None:
     module = cls.__module__.partition(".")[0]
     if module in ("jax", "jaxlib"):
         return "jax"
+    if module == "zarr" or hasattr(cls, "__fspath__") or cls.__module__ == "pyarrow._dataset":
+        return "files"
     if module in ("pandas", "polars", "pyarrow"):
         return "frames"
-    known = module in ("cupy", "torch", "numba", "numba_cuda")
+    if module == "torch" and hasattr(cls, "unbind"):
+        return "torch"
+    known = module in ("cupy", "numba", "numba_cuda")
     return "cuda" if known and hasattr(cls, "__cuda_array_interface__") else None
 
 
@@ -185,6 +187,31 @@ def run_on_device(f: Any, xs: Sequence[Any], shared: dict[str, Any], exact: bool
         return run(f, xs, shared, exact, differ)
     except NotCompiled as reason:
         raise GearRefused(reason.refusal) from None
+
+
+def run_on_torch(f: Any, xs: Sequence[Any], shared: dict[str, Any], exact: bool, in_numpy: Any, plain: Any) -> Any:
+    """Tensors of PyTorch in, tensors out."""
+    loaded(_torch_columns)
+    from .torch.columns import run_on_torch as run
+
+    return run(f, xs, shared, exact, in_numpy, plain)
+
+
+def stacked_by_torch(results: Any) -> Any:
+    """Results that are tensors, or numbers, as tensors."""
+    from .torch.columns import stacked
+
+    return stacked(results)
+
+
+def run_on_ray(job: Any, work: Any) -> Any:
+    """A job on a cluster: what was made of every block, and where it begins; or why not. `work`: run by its workers."""
+    if not is_installed("ray") or not is_installed("cloudpickle"):
+        return Refusal("ray", "ray or cloudpickle is not installed", remedy=INSTALL["ray"])
+    loaded(_ray_gear)
+    from .ray.gear import run_ray
+
+    return run_ray(job, work)
 
 
 # ---- functions of TensorFlow's operations
@@ -212,17 +239,22 @@ MOST_CODES = 4096
 
 
 def _names_tensorflow(f: Any, deepest: int) -> bool:
-    """Whether a function, or one that it names, names something of TensorFlow's."""
+    """Whether a function, or one that it names, names something of TensorFlow's, or is an object of its classes."""
     if isinstance(f, types.ModuleType):
         return f.__name__.partition(".")[0] in ("tensorflow", "keras")
-    if (getattr(f, "__module__", None) or "").partition(".")[0] in ("tensorflow", "keras"):
+    if isinstance(f, types.MethodType | functools.partial):
+        own = (f.__func__, f.__self__) if isinstance(f, types.MethodType) else (f.func,)
+        return any(_names_tensorflow(one, deepest) for one in own)
+    classes = f.__mro__ if isinstance(f, type) else type(f).__mro__
+    named = (getattr(f, "__module__", None), *(cls.__module__ for cls in classes))
+    if any((module or "").partition(".")[0] in ("tensorflow", "keras") for module in named):
         return True
     if type(f) is not types.FunctionType or not deepest:
         return False
-    named = [f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__]
-    named += [cell.cell_contents for cell in f.__closure__ or () if cell != types.CellType()]
+    held = [f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__]
+    held += [cell.cell_contents for cell in f.__closure__ or () if cell != types.CellType()]
     return any(
-        _names_tensorflow(one, deepest - 1) for one in named if callable(one) or isinstance(one, types.ModuleType)
+        _names_tensorflow(one, deepest - 1) for one in held if callable(one) or isinstance(one, types.ModuleType)
     )
 
 
@@ -255,12 +287,22 @@ def _jax_columns() -> None:
     from .jax import columns  # noqa: F401
 
 
+def _torch_columns() -> None:
+    from .torch import columns  # noqa: F401
+
+
+def _ray_gear() -> None:
+    from .ray import gear  # noqa: F401
+
+
 def _cuda_gear() -> None:
-    from .cuda import branchless, function  # noqa: F401
+    from .cuda import function  # noqa: F401
 
 
 def _cuda_driver() -> None:
     from .cuda import driver  # noqa: F401
+
+    catch_up()
 
 
 def _cuda_arrays() -> None:

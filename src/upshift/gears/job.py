@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from ..columns.inputs import Elements, Group, copied, lanes_of
+from .blocks import Blocks
 
 
 @dataclass(slots=True)
@@ -23,6 +24,8 @@ class Job:
     on_error: Any = "raise"
     """What becomes of elements that raise, where a gear runs the plain function itself."""
     _groups: list[Group] | None = field(default=None)
+    blocks: Blocks | None = None
+    """Where it is to be run block by block, and somebody hears of each."""
     whole: Job | None = None
     """Where the columns are fields of records: the job of the function that is given the records themselves."""
 

@@ -1,4 +1,4 @@
-"""Plain Python, the reference: elements in, the function's own results out, an error named by its element."""
+"""The gear `loop`: plain Python, the reference. An error is named by its element."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ import functools
 import itertools
 import types
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ..columns.inputs import Elements, Records, copied
+from ..columns.inputs import Elements, Records, Rows, copied
 from ..columns.kinds import Column
 from ..errors import is_refused_write, name_element
 from ..trace.positions import Apart
 
-OnError = str | tuple[str, Any]
-SKIPPED = object()
+OnError = Literal["raise", "return", "skip"] | tuple[Literal["fill"], Any]
+
+
+class _Skipped:
+    def __reduce__(self) -> str:  # there is one of it in every process
+        return "SKIPPED"
+
+
+SKIPPED = _Skipped()
 """Stands for a result that `on_error="skip"` leaves out."""
 
 
@@ -51,7 +58,10 @@ def run_plain(
     if on_error != "raise":
         at = itertools.count(offset) if positions is None else positions
         return [call_one(call, row, int(i), on_error) for i, row in zip(at, zip(*columns, strict=True), strict=False)]
-    first = iter(columns[0])
+    first = place = iter(columns[0])
+    if isinstance(columns[0], Rows):  # whose iterators do not tell where they are
+        place = iter(range(len(columns[0])))
+        first = (row for row, _ in zip(columns[0], place))
     try:
         if len(columns) == 1:
             return [call(element) for element in first]
@@ -59,7 +69,7 @@ def run_plain(
             return [call(a, b) for a, b in zip(first, columns[1])]
         return [call(*row) for row in zip(first, *columns[1:])]
     except Exception as error:
-        i = _reached(columns[0], first)
+        i = _reached(columns[0], place)
         name_element(
             error, offset + i if positions is None else int(positions[i]), tuple(column[i] for column in columns)
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -10,8 +12,8 @@ import numpy as np
 
 from ..columns.inputs import Lanes
 from ..columns.kinds import Column
+from ..trace.sequential_draws import OfLane
 from ..trace.tree import Tree
-from ..trace.turns import OfLane
 from .draws import Drawn
 from .pace import Pace
 from .program import Care
@@ -49,7 +51,18 @@ class Pass:
         self.drawn: Drawn | None = None
         self.by_value = 0
         """Lanes that take paths by values of which there are too many."""
+        self.until = math.inf
+        """When the lanes at hand have to be done, by the clock."""
+        self.spent = 0.0
+        """Seconds of tracing, which has an allowance of its own."""
+        self.late = False
+        """Whether they were not: the loop would have been faster."""
         self.strict = "raise" in np.geterr().values() or any(entry[0] == "error" for entry in warnings.filters)
+
+    def is_late(self) -> bool:
+        """Whether time is up, for this chunk and for all that follow."""
+        self.late = self.late or time.perf_counter() > self.until
+        return self.late
 
     def draw(self, columns: Callable[[list[int]], dict[int, Column]]) -> Drawn:
         """The random numbers of all lanes, drawn when they are first needed, with columns that the elements give."""

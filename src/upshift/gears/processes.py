@@ -12,9 +12,7 @@ import contextlib
 import heapq
 import importlib.util
 import selectors
-import sys
 import time
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -164,10 +162,7 @@ class Run:
                 self._look_at(worker)
 
     def _keep(self, chunk: Chunk, answer: Answer) -> None:
-        for text, category, file, line in answer.warned:
-            module = next((m for m in list(sys.modules.values()) if getattr(m, "__file__", None) == file), None)
-            registry = module.__dict__.setdefault("__warningregistry__", {}) if module else {}
-            warnings.warn_explicit(text, category, file, line, registry=registry)
+        answer.warn()
         if answer.refused:
             self.refused = answer.refused
         elif answer.raised is not None:
@@ -178,6 +173,8 @@ class Run:
             rate = max(answer.seconds / (chunk.high - chunk.low), 1e-7)
             self.rate = rate if not self.rate else 0.5 * self.rate + 0.5 * rate
             self.answers[chunk.low] = chunk, answer
+            if self.job.blocks is not None:
+                self.job.blocks.done(chunk.high - chunk.low, GEAR)
 
     def _lost(self, worker: pool.Worker) -> None:
         """A worker has ended: what it ran is run once more, by another one."""

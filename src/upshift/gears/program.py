@@ -1,4 +1,4 @@
-"""A node of the tree in; the numpy gear's instructions for it out: which op, what may be overwritten or dropped."""
+"""Compiles a node of the tree into the numpy gear's instructions: which op, and what may be overwritten or dropped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..rules import Op
 from ..rules.arrays import ArrayOp
-from ..rules.blur import EDGES, spread_of
+from ..rules.error_bounds import EDGES, spread_of
 from ..trace.tree import Node, Ref, Step
 
 

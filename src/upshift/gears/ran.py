@@ -1,4 +1,4 @@
-"""What a compiled gear made of some lanes: columns in, pieces of the whole result out."""
+"""The results of a compiled gear: which lanes it ran, and what it made of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function and a call of it in; out, its arguments in one order, and back; and where it stands in the user's code."""
+"""Brings a call's arguments into one order and back, and tells where a function stands in the user's code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of lanes in, as leaves of the tree are reached; pieces of the whole result out."""
+"""Collects the results of lanes as leaves of the tree are reached."""
 
 from __future__ import annotations
 

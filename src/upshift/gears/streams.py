@@ -1,4 +1,4 @@
-"""A function that draws random numbers in; one whose every element has a stream of its own out.
+"""Gives every element a random stream of its own, for `randomness="independent"`.
 
 Element i draws from generators seeded by the seed and i, whatever was drawn before: so the numbers are the same for any
 order, gear and number of workers.
@@ -19,8 +19,8 @@ from ..libraries import acting, is_left_alone
 from ..rules.pcg import as_numpy_has_it
 from ..rules.seeds import root_of
 from ..rules.streams import Pcg64Streams, PythonStreams
-from ..trace.apart import streams_of
 from ..trace.draws import GENERATORS
+from ..trace.independent_draws import streams_of
 from ..trace.positions import Apart
 from .draws import set_state, state_of
 from .loop import cell_is_filled

@@ -51,6 +51,8 @@ def run_threads(job: Job) -> Made | Refusal:
 
         try:
             results[chunk] = run_loop(unless_stopped, part.columns, job.on_error, part.offset)
+            if job.blocks is not None:
+                job.blocks.done(part.n, GEAR)
         except Exception as error:
             errors[chunk.start] = error
         except BaseException:  # Ctrl-C: the others finish no more than the element that they are at

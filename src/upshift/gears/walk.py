@@ -14,13 +14,13 @@ from ..columns.layout import forwards
 from ..errors import Untraceable
 from ..rules import Op
 from ..rules.arrays import NoRule
-from ..rules.blur import EXACT, Blurred, spread, too_close, too_inexact
+from ..rules.error_bounds import EXACT, Blurred, spread, too_close, too_inexact
+from ..rules.int_ranges import span_of
 from ..rules.op import Span
-from ..rules.spans import span_of
 from ..trace.grow import grow
 from ..trace.record import value_key
+from ..trace.sequential_draws import DrawOp, hanging_on_draws
 from ..trace.tree import Const, Guard, Leaf, Node, Raises, Ref, Waiting
-from ..trace.turns import DrawOp, hanging_on_draws
 from .bands import Band, either, is_few, is_like, pick, plain, share
 from .passes import Pass, TooBlurred
 from .program import Care, Instruction, program_of
@@ -52,6 +52,9 @@ class Chunk:
         pending = [self._start(where)]
         while pending:
             band = pending.pop()
+            if self.of.is_late():
+                self._leave(band.lanes)
+                continue
             if band.node is None:
                 pending += self._untraced(None, None, band)
                 continue
@@ -73,6 +76,9 @@ class Chunk:
         for instruction in program_of(node, care):
             op = instruction.op
             args = [self._value(ref, values) for ref in instruction.refs]
+            if self.of.is_late():
+                self._leave(band.lanes)
+                return Band(node, slice(0, 0), {}, {}, {})
             if op is None:
                 made = self._once(instruction, args)
                 if made is None:
@@ -398,9 +404,12 @@ class Chunk:
             allowed = max(run.pace.allowance, min(SHARE * worth, LONGEST_WAIT))
             steps = max(200, int(allowed / TRACE_STEP_SECONDS)) if allowed < 1e6 else 100_000
             drawn = run.draw(self._before_draws).of_lane(i) if run.tree.draws else []
-            seconds = max(allowed, LONGEST_TRACE)
+            seconds = min(max(allowed, LONGEST_TRACE), max(run.pace.limit, LONGEST_TRACE))
             outcome = grow(run.tree, run.f, run.row(i), run.shared, steps, drawn, seconds)
-            run.pace.spend(time.perf_counter() - began)
+            took = time.perf_counter() - began
+            run.pace.spend(took)
+            run.spent += took
+            run.until += took
             if outcome.refusal is not None:
                 raise outcome.refusal
             if outcome.grown:

@@ -10,7 +10,8 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from ..columns.outputs import Placed
 from ..compiler.rows.nests import underflow_is_told
 from ..config import settings
 from ..errors import Refusal
-from ..gears.binder import MISS
+from ..gears.capture_reader import MISS
 from ..gears.frameworks import why_no_gpu
 from ..gears.job import Job
 from ..gears.llvm import columns as llvm_columns
@@ -34,7 +35,7 @@ from ..loading import Later
 from . import prices
 from .batched import Batched
 from .ledger import TRIES, Arm, Ledger
-from .machine import Machines, run_machine
+from .machine import Machines, prepare_machine, run_machine
 from .traces import Traces
 
 if TYPE_CHECKING:
@@ -48,19 +49,26 @@ log = logging.getLogger("upshift")
 FEW = 16
 """Elements that a trace begins with."""
 MANY = 1024
-"""Elements with which vector code is begun: it computes all paths that they take."""
+"""Elements that tell how an arm is made ready, and with which vector code is begun: it computes all their paths."""
 FEW_ITEMS = 4
 """Numbers in an element from which on loops over them are not worth a trace."""
-STALL = 20e-3
+STALL = 6e-3
 """A compilation that takes longer than this is made on another thread, while the call goes on as it is; so is one that
-only makes better code of what runs already, however long it is said to take: LLVM frees the interpreter."""
+only makes better code of what runs already, however long it is said to take: LLVM frees the interpreter. So is what
+loads the modules that trace functions."""
 OVERRUN = 1.5
 """How many times as long as expected a check or a trace may take; it is begun again when thrice that pays."""
+BRIEF_CHECK = 3e-3
+"""A check that is expected to take longer than this is made on another thread, and not broken off so soon."""
+LONGEST_CHECK = 1.0
+"""Seconds that it may take there in any case, beside whatever else runs."""
 PLAINLY = 0.7
 """The share of what is left of a call that a compilation and its code may take to be made at once, however long."""
 MOST_PREPARED = 16
 SHORTEST = 20e-3
 """Seconds that machine code of unknown speed may take in any case."""
+SURPRISE = 4.0
+"""How many times as long as it always did a batch by NumPy may take, if that is more than twice the loop's time."""
 LONG = 1e-3
 """Seconds of a job from which on threads and columns are better than one callable for all."""
 SAMPLE = 10
@@ -75,8 +83,12 @@ class Items:
     listed: float = 0.0
     fields: float = 0.0
     named: list[Any] = field(default_factory=list)
-    picked: float = 0.0
-    """Seconds that it takes to pick the fields that are read out of a record whose fields have names."""
+    expected: float = 0.0
+
+    @property
+    def picked(self) -> float:
+        """Seconds that it takes to pick the fields that are read out of a record whose fields have names."""
+        return self.expected * prices.factor("fields")
 
     def count(self, element: Any) -> None:
         if isinstance(element, list):
@@ -98,7 +110,7 @@ class Items:
                 self.fields += len(names)
                 continue
             words = {*code.co_names, *[const for const in code.co_consts if type(const) is str]}
-            self.picked += prices.RECORD + prices.PICKED * len(words.intersection(names))
+            self.expected += prices.RECORD + prices.PICKED * len(words.intersection(names))
 
 
 MOST_COUNTED = 64
@@ -108,8 +120,16 @@ MOST_COUNTED = 64
 class Way(Arm):
     """An arm of a map."""
 
-    def build(self, job: Job) -> None:
-        """One step towards being ready; sets `ready`, or `refusal`, or the price of the next step."""
+    longest: float = math.inf
+    """Seconds that a run of unknown speed may take, however long the loop's is."""
+    at_any_price: bool = False
+    """Whether what a run lacks is made at once: somebody has named this gear, or wants to see it."""
+
+    def build(self, job: Job, n: int) -> None:
+        """One step towards being ready, for n elements; sets `ready`, or `refusal`, or the price of the next step.
+
+        `job`: the first of them, `MANY` at most, from which it can be seen what they are.
+        """
 
     def run(self, job: Job) -> Batched | Refusal:
         """Results of a job, and positions of elements that are the plain function's."""
@@ -117,6 +137,33 @@ class Way(Arm):
 
     def expect(self, per_element: float) -> None:
         """What the loop takes for an element is known now."""
+
+    def here_or_elsewhere(self, ledger: Ledger, n: int, price: float, work: Callable[[], None], here: bool) -> None:
+        """What takes long, and is not paid for by what is left of the call, is done on another thread meanwhile."""
+        pays = price + self.seconds(n) < PLAINLY * ledger.cheapest(n).seconds(n)
+        return work() if here or pays or settings().num_threads == 1 else self.elsewhere(work)
+
+    def elsewhere(self, work: Callable[[], None]) -> None:
+        """Some work on another thread, while calls go on as they are."""
+        self.busy = True
+
+        def run() -> None:
+            try:
+                work()
+            finally:
+                self.busy = False
+
+        threading.Thread(target=run, name="upshift prepares", daemon=True).start()
+
+
+@contextmanager
+def at_any_price(arm: Way) -> Iterator[None]:
+    """Within the block, what a run lacks is made, whatever it costs."""
+    arm.at_any_price = True
+    try:
+        yield
+    finally:
+        arm.at_any_price = False
 
 
 class Loop(Way):
@@ -148,11 +195,21 @@ class Numpy(Way):
         reading = self.items.listed * prices.COLUMN_ITEM + self.items.fields * prices.FIELD + self.items.picked
         return prices.BATCH_CALL + n * reading + max(loop / prices.BATCH_GAIN, least)
 
-    def build(self, job: Job) -> None:
-        batches.batch  # noqa: B018  (loaded before the clock is looked at: loading has a price of its own)
-        began, price = time.perf_counter(), prices.trace_price(self.f, self.of_arrays, self._rate(job))
-        allowed = max(self.ledger().allowance(job.n), OVERRUN * price)
-        made = batches.batch(job.part(0, FEW), self.traces, Pace(self._rate(job), allowed), trial=True)
+    def build(self, job: Job, n: int) -> None:
+        """First what traces functions is loaded, once in a process; then a few elements are traced."""
+        if not prices.tracing_is_loaded():
+            return self.here_or_elsewhere(self.ledger(), n, prices.TRACING, self._load, False)
+        return self._trace(job, n)
+
+    def _load(self) -> None:
+        batches.batch  # noqa: B018
+        self.price = max(self.price - prices.TRACING, prices.trace_price(self.f, self.of_arrays, 0.0))
+
+    def _trace(self, job: Job, n: int) -> None:
+        rate = self.ledger().arms[0].seconds(n) / n
+        began, price = time.perf_counter(), prices.trace_price(self.f, self.of_arrays, rate)
+        allowed = max(self.ledger().allowance(n), OVERRUN * price)
+        made = batches.batch(job.part(0, FEW), self.traces, Pace(rate, allowed, allowed), trial=True)
         took = time.perf_counter() - began
         if isinstance(made, Refusal) and not self.traces.draws:  # numbers are drawn once, when all elements are run
             self.refusal = made
@@ -162,16 +219,14 @@ class Numpy(Way):
             prices.learn("trace", price, took)
             self.ready = True
 
-    def _loop(self, job: Job) -> float:
-        return self.ledger().arms[0].seconds(job.n)
-
-    def _rate(self, job: Job) -> float:
-        return self._loop(job) / job.n
-
     def run(self, job: Job) -> Batched | Refusal:
-        made = batches.batch(job, self.traces, Pace(self._rate(job), 0.1 * self._loop(job)))
+        loop = self.ledger().arms[0].seconds(job.n)
+        limit = loop if self.runs < TRIES else max(2 * loop, SURPRISE * self.seconds(job.n))
+        made = batches.batch(job, self.traces, Pace(loop / job.n, 0.1 * loop, min(limit, self.longest)))
         if isinstance(made, Refusal):
             self.refusal = made
+        else:
+            self.overran |= made.overran
         return made
 
 
@@ -186,6 +241,11 @@ class Llvm(Way):
         self.price = prices.check_price(f)
         self.checked: dict[Any, Any] = {}
         self.prepared: dict[Any, list[llvm.Prepared]] = {}
+        self.steps = 0
+        """About how much code there is in what was made last."""
+        self.owed: dict[Any, float] = {}
+        """Seconds of the loop for want of machine code, by the kinds of elements."""
+        self.lock = threading.RLock()
         self.trusted: set[int] = set()
         self.status: Any = None
         """Of the last run: why lanes were left."""
@@ -203,7 +263,7 @@ class Llvm(Way):
         reading = self.items.listed * prices.LIST_ITEM + self.items.fields * prices.FIELD_OF_TUPLE + self.items.picked
         return prices.KERNEL_CALL + n * reading + lanes
 
-    def build(self, job: Job) -> None:
+    def build(self, job: Job, n: int) -> None:
         """First the check, which needs no LLVM and says what the rest costs; then the compilation."""
         try:
             arguments = [llvm_columns.read(column[:FEW]) for column in job.columns]
@@ -212,24 +272,35 @@ class Llvm(Way):
             return
         keys = tuple(argument.key for argument in arguments)
         if keys not in self.checked:
-            began = time.perf_counter()
-            limit = math.inf if self.waited_for else min(OVERRUN * self.price, self.ledger().allowance(job.n))
-            checked = llvm.check(job.f, keys, job.shared, limit)
-            if checked is None:
-                self.price *= 2 * OVERRUN
-                return
-            if isinstance(checked, Refusal):
-                self.refusal = checked
-                return
-            prices.learn("check", self.price, time.perf_counter() - began)
-            self.checked[keys] = checked
-            self.price = prices.code_price(checked.size)
-            self.sure = not checked.unit.doubts
-            return
+            if self.waited_for:
+                return self._check(job, keys, math.inf)
+            if self.price <= BRIEF_CHECK or settings().num_threads == 1:
+                return self._check(job, keys, min(OVERRUN * self.price, self.ledger().allowance(n)))
+            return self.elsewhere(lambda: self._check_elsewhere(job, keys))
         if not llvm.is_loaded():  # on another thread it would take many times as long, beside a loop in Python
             llvm.load()
             self.price = prices.code_price(self.checked[keys].size)
-        self._here_or_elsewhere(job, lambda: self._compile(keys))
+        here = (self.price <= STALL and self.quick) or self.waited_for
+        self.here_or_elsewhere(self.ledger(), n, self.price, lambda: self._compile(keys), here)
+
+    def _check(self, job: Job, keys: Any, limit: float) -> None:
+        began = time.thread_time()  # beside a call it waits for the interpreter as often as not
+        checked = llvm.check(job.f, keys, job.shared, limit)
+        if checked is None:
+            self.price *= 2 * OVERRUN
+        elif isinstance(checked, Refusal):
+            self.refusal = checked
+        else:
+            prices.learn("check", self.price, time.thread_time() - began)
+            self.checked[keys] = checked
+            self.price = prices.code_price(checked.size)
+            self.sure = not checked.unit.doubts
+
+    def _check_elsewhere(self, job: Job, keys: Any) -> None:
+        """What is broken off is lost, and nobody waits for this one: it has all the time that it may need."""
+        began = time.thread_time()
+        self._check(job, keys, max(prices.FARTHEST * self.price, LONGEST_CHECK))
+        self.ledger().built(self, time.thread_time() - began, False)
 
     waited_for = False
     """Whether somebody wants to see it ready, however long that takes."""
@@ -244,28 +315,12 @@ class Llvm(Way):
             return
         if not made.kernel.optimised:  # else it came from the disk
             prices.learn("code", expected, time.perf_counter() - began)
-        made.steps, self.is_optimised = checked.size, made.kernel.optimised
+        made.steps = self.steps = checked.size
+        self.is_optimised = made.kernel.optimised
         if self.better is not None:
-            self.better.price = prices.optimised_price(checked.size)
+            self.better.expect_code(checked.size, made.kernel.written)
         self.prepared.setdefault(keys, []).insert(0, made)
         self.ready = True
-
-    def _here_or_elsewhere(self, job: Job, compile_: Callable[[], None]) -> None:
-        """What takes long, and is not paid for by what is left of the call, is made on another thread meanwhile."""
-        rest = self.ledger().cheapest(job.n).seconds(job.n)
-        pays = self.price + self.seconds(job.n) < PLAINLY * rest
-        if (self.price <= STALL and self.quick) or pays or settings().num_threads == 1 or self.waited_for:
-            return compile_()
-        self.busy = True
-
-        def work() -> None:
-            try:
-                compile_()
-            finally:
-                self.busy = False
-
-        threading.Thread(target=work, name="upshift compiles", daemon=True).start()
-        return None
 
     def run(self, job: Job) -> Batched | Refusal:
         result = self._directly(job)
@@ -304,6 +359,9 @@ class Llvm(Way):
         arguments = [llvm_columns.read(column) for column in job.columns]
         keys = tuple(argument.key for argument in arguments)
         found = self._over(keys, job, arguments)
+        if found is None:
+            made.left.append(np.arange(job.n) if index is None else index)
+            return None
         if isinstance(found, Refusal):
             return found
         prepared, ran = found
@@ -322,8 +380,8 @@ class Llvm(Way):
         made.add(ran.pieces, [ran.left] if len(ran.left) else [], index)
         return None
 
-    def _over(self, keys: Any, job: Job, arguments: Any) -> tuple[llvm.Prepared, llvm.Ran] | Refusal:
-        """The machine code for what the function captures now, and what it made; compiled where there is none."""
+    def _over(self, keys: Any, job: Job, arguments: Any) -> tuple[llvm.Prepared, llvm.Ran] | Refusal | None:
+        """The machine code for what the function captures now, and what it made; None where there is none yet."""
         threads, limit = settings().num_threads, self._limit(job)
         variants = self.prepared.setdefault(keys, [])
         for prepared in list(variants):
@@ -331,23 +389,37 @@ class Llvm(Way):
                 return prepared, prepared.over(job.f, job.shared, arguments, job.n, threads, limit)
             except llvm.NotReady:
                 continue
-        checked = llvm.check(job.f, keys, job.shared)
-        assert checked is not None
-        prepared_ = checked if isinstance(checked, Refusal) else llvm.prepare(checked, self.quick)
-        if isinstance(prepared_, Refusal):
-            return prepared_
-        variants.insert(0, prepared_)
-        del variants[MOST_PREPARED:]
+        new = self._new(keys, job)
+        if not isinstance(new, llvm.Prepared):
+            return new
         try:
-            return prepared_, prepared_.over(job.f, job.shared, arguments, job.n, threads, limit)
+            return new, new.over(job.f, job.shared, arguments, job.n, threads, limit)
         except llvm.NotReady:
             return Refusal(llvm.GEAR, "what it captured changes while it runs")
 
+    def _new(self, keys: Any, job: Job) -> llvm.Prepared | Refusal | None:
+        """Machine code for kinds, or for captured values, that are new: made when the loop has cost as much as that."""
+        with self.lock:
+            price = prices.check_price(self.f) + prices.code_price(self.steps or prices.EXPECTED_STEPS)
+            self.owed[keys] = self.owed.get(keys, 0.0) + self.ledger().arms[0].seconds(job.n)
+            if self.owed[keys] < price and not (self.at_any_price or self.waited_for):
+                return None
+            del self.owed[keys]
+            checked = llvm.check(job.f, keys, job.shared)
+            assert checked is not None
+            made = checked if isinstance(checked, Refusal) else llvm.prepare(checked, self.quick)
+            if isinstance(made, llvm.Prepared) and not isinstance(checked, Refusal):
+                made.steps = self.steps = checked.size
+                variants = self.prepared.setdefault(keys, [])
+                variants.insert(0, made)
+                del variants[MOST_PREPARED:]
+            return made
+
     def _limit(self, job: Job) -> float:
         """Seconds that machine code of unknown speed may take: the loop's, which runs what is left then."""
-        if self.runs >= TRIES or self.waited_for:
+        if self.runs >= TRIES or self.waited_for or self.at_any_price:
             return math.inf
-        return SHORTEST + self.ledger().arms[0].seconds(job.n)
+        return SHORTEST + min(self.ledger().arms[0].seconds(job.n), self.longest)
 
     def _entry(self, prepared: llvm.Prepared, keys: Any) -> Callable[..., Any] | None:
         if id(prepared) not in self.entries:
@@ -389,8 +461,15 @@ class Optimised(Llvm):
     def __init__(self, f: Any, ledger: Callable[[], Ledger], items: Items, base: Llvm) -> None:
         super().__init__(f, ledger, items)
         self.base, self.after, self.sure = base, base, True
-        self.price = prices.optimised_price(prices.EXPECTED_STEPS)
+        self.made: dict[int, llvm.Prepared] = {}
+        """Quick code that was made again, by its id."""
+        self.price, self.gain = prices.optimised_price(prices.EXPECTED_STEPS), prices.OPTIMISED_GAIN
         base.better = self
+
+    def expect_code(self, steps: int, written: Any) -> None:
+        """What is to be optimised is known: what that costs, and how much faster it is expected to be."""
+        self.price = prices.optimised_price(steps, written.whole)
+        self.gain = prices.OPTIMISED_GAIN_OF_ARRAYS if written.whole and not written.flat else prices.OPTIMISED_GAIN
 
     @property
     def open(self) -> bool:
@@ -402,24 +481,39 @@ class Optimised(Llvm):
             return before
         reading = self.items.listed * prices.LIST_ITEM + self.items.fields * prices.FIELD_OF_TUPLE + self.items.picked
         fixed = min(prices.KERNEL_CALL + n * reading, before)
-        return fixed + (before - fixed) / prices.OPTIMISED_GAIN
+        return fixed + (before - fixed) / self.gain
 
-    def build(self, job: Job) -> None:
+    def build(self, job: Job, n: int) -> None:
         """All machine code that the quick way has so far, again."""
         if not self.base.open:
             self.refusal = self.base.refusal
             return
-        self._here_or_elsewhere(job, self._optimise)
+        self.here_or_elsewhere(self.ledger(), n, self.price, self._optimise, self.waited_for)
 
     def _optimise(self) -> None:
         for keys, variants in list(self.base.prepared.items()):
-            for prepared in variants:
-                began, steps = time.perf_counter(), prepared.steps
-                again = prepared.kernel.optimised
-                self.prepared.setdefault(keys, []).append(prepared.as_optimised())
-                if not again:
-                    prices.learn("optimised", prices.optimised_price(steps), time.perf_counter() - began)
+            for prepared in [one for one in variants if id(one) not in self.made]:
+                self._optimise_one(keys, prepared)
         self.ready = True
+
+    def _optimise_one(self, keys: Any, prepared: llvm.Prepared) -> None:
+        began, again = time.perf_counter(), prepared.kernel.optimised
+        expected = prices.optimised_price(prepared.steps, prepared.kernel.written.whole)
+        self.made[id(prepared)] = prepared
+        self.prepared.setdefault(keys, []).insert(0, prepared.as_optimised())
+        if not again:
+            prices.learn("optimised", expected, time.perf_counter() - began)
+
+    def _new(self, keys: Any, job: Job) -> llvm.Prepared | Refusal | None:
+        """Quick code does for now; the best is another purchase."""
+        if self.at_any_price:
+            return super()._new(keys, job)
+        with self.base.lock:
+            stands = [one for one in self.base.prepared.get(keys, ()) if one.stands(job.f, job.shared)]
+            found = stands[0] if stands else self.base._new(keys, job)
+        if isinstance(found, llvm.Prepared):
+            self.ready, self.price = False, prices.optimised_price(found.steps, found.kernel.written.whole)
+        return found
 
 
 class Simd(Way):
@@ -440,12 +534,14 @@ class Simd(Way):
         loop = self.ledger().arms[0].seconds(n)
         return prices.BATCH_CALL + n * self.items.listed * prices.COLUMN_ITEM + loop / prices.SIMD_GAIN
 
-    def build(self, job: Job) -> None:
+    def build(self, job: Job, n: int) -> None:
         """First the trace, which tells whether there is such a program and how long it is; then the compilation."""
+        if not prices.tracing_is_loaded():
+            return self.here_or_elsewhere(self.ledger(), n, prices.TRACING, self._load, False)
         part = job.part(0, min(job.n, MANY))
         if not self.sure:
-            rate = self.ledger().arms[0].seconds(job.n) / job.n
-            batches.batch(part, self.traces, Pace(rate, self.ledger().allowance(job.n)), trial=True)
+            rate = self.ledger().arms[0].seconds(n) / n
+            batches.batch(part, self.traces, Pace(rate, self.ledger().allowance(n)), trial=True)
             tree = self.traces.traced()
             try:
                 if tree is None or tree.root is None:
@@ -453,10 +549,17 @@ class Simd(Way):
                 self.price, self.sure = prices.optimised_price(2 * len(select.select_of(tree).lines)), True
             except select_rows.NoSelect as reason:
                 self.refusal = Refusal("simd", str(reason))
-            return
-        made = run_machine(part, self.machines, self.traces.tree_of)
-        self.ready = not isinstance(made, Refusal)
-        self.refusal = made if isinstance(made, Refusal) else None
+            return None
+        here = self.price <= STALL
+        return self.here_or_elsewhere(self.ledger(), n, self.price, lambda: self._compile(part), here)
+
+    def _load(self) -> None:
+        batches.batch  # noqa: B018
+        self.price = max(self.price - prices.TRACING, prices.trace_price(self.f, False, 0.0))
+
+    def _compile(self, part: Job) -> None:
+        self.refusal = prepare_machine(part, self.machines, self.traces.tree_of)
+        self.ready = self.refusal is None
 
     def run(self, job: Job) -> Batched | Refusal:
         made = run_machine(job, self.machines, self.traces.tree_of)
@@ -468,32 +571,51 @@ class Simd(Way):
 class Cuda(Way):
     """A kernel of one thread for every element, on a GPU."""
 
-    def __init__(self, ledger: Callable[[], Ledger], traces: Traces) -> None:
+    def __init__(self, ledger: Callable[[], Ledger], base: Llvm) -> None:
         super().__init__("cuda", guess=self._guess)
-        self.ledger, self.traces, self.machines = ledger, traces, Machines("cuda")
+        self.ledger, self.base, self.machines = ledger, base, Machines("cuda")
         self.price = prices.GPU
 
     def _guess(self, n: int) -> float:
-        loop = self.ledger().arms[0].seconds(n)
-        return prices.GPU_CALL + loop / prices.GPU_GAIN + n * 32 / prices.GPU_TRAVELS
+        lanes = self.ledger().arms[0].seconds(n) / prices.GPU_GAIN
+        if self.base.ready and self.base.runs:
+            lanes = min(lanes, self.base.seconds(n) / prices.GPU_GAIN_OF_CODE)
+        return prices.GPU_CALL + lanes + n * 32 / prices.GPU_TRAVELS
 
-    def build(self, job: Job) -> None:
-        missing = why_no_gpu()
-        if missing:
-            self.refusal = Refusal(self.name, missing)
-            return
+    def build(self, job: Job, n: int) -> None:
+        """On another thread: to wake the driver and to compile takes most of a second, and calls go on meanwhile."""
         part = job.part(0, FEW)
-        if self.traces.traced() is None:
-            batches.batch(part, self.traces, Pace(1e9, 0.1), trial=True)
-        made = run_machine(part, self.machines, self.traces.tree_of)
-        self.ready = not isinstance(made, Refusal)
+        if self.waited_for:
+            return self._prepare(part)
+        self.busy = True
+
+        def work() -> None:
+            try:
+                self._prepare(part)
+            finally:
+                self.busy = False
+
+        threading.Thread(target=work, name="upshift wakes a GPU", daemon=True).start()
+        return None
+
+    waited_for = False
+    """Whether somebody wants to see it ready, however long that takes."""
+
+    def _prepare(self, part: Job) -> None:
+        missing = why_no_gpu()
+        made = Refusal(self.name, missing) if missing else run_machine(part, self.machines, _no_tree)
         self.refusal = made if isinstance(made, Refusal) else None
+        self.ready = self.refusal is None
 
     def run(self, job: Job) -> Batched | Refusal:
-        made = run_machine(job, self.machines, self.traces.tree_of)
+        made = run_machine(job, self.machines, _no_tree)
         if isinstance(made, Refusal):
             self.refusal = made
         return made
+
+
+def _no_tree(lanes: Any) -> None:
+    """What the numpy gear has traced, of which this gear has no use."""
 
 
 HAS_GPU = os.path.exists("/dev/nvidiactl") or sys.platform == "win32"
@@ -521,8 +643,8 @@ def arms_of(
         ways.append(Simd(f, ledger, traces, items))
         ways[-1].after = base
     if HAS_GPU:
-        ways.append(Cuda(ledger, traces))
+        ways.append(Cuda(ledger, base))
     return ways
 
 
-__all__ = ["Items", "Placed", "Way", "arms_of"]
+__all__ = ["Items", "Placed", "Way", "arms_of", "at_any_price"]

@@ -1,4 +1,4 @@
-"""A job in; what the numpy gear makes of it out, group by group, checked before any result is kept."""
+"""Runs a job in the numpy gear, and checks every new path against the loop before its results are kept."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ def _batch_group(job: Job, group: Group, known: Traces, pace: Pace, made: Batche
                     run.over_all(settings().num_threads)
                 finally:
                     _put_back(run)
-                tree.young = False
+                tree.young = tree.young and made.trial
+                made.overran |= run.late
             suspects = run.suspects[:: 1 + len(run.suspects) // MOST_SUSPECTS]
             try:
                 if suspects and check(job.call, row, run.store.results(suspects), False, suspects):

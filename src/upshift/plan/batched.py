@@ -16,6 +16,8 @@ class Batched:
     left: list[Column] = field(default_factory=list)
     skipped: list[int] = field(default_factory=list)
     """Positions of elements that raised, where those are left out."""
+    overran: bool = False
+    """Whether some are left because there was no time for them: the loop would have been faster."""
     trial: bool = False
     """Whether only the trace is wanted and the results are thrown away: no random numbers are drawn for them."""
 

@@ -1,4 +1,4 @@
-"""The tree of a function and the lanes that came to its nodes in; plain data out that shows how they spread."""
+"""How lanes spread over the branches of the tree, as plain data for the report."""
 
 from __future__ import annotations
 

@@ -6,14 +6,14 @@ import time
 from typing import Any
 
 from ..columns.outputs import ClassesLost, Placed
-from ..errors import GearRefused, Refusal
+from ..errors import Refusal
 from ..gears.job import Job
 from ..gears.loop import OnError, run_loop
-from .arms import Way
+from .arms import MANY, Way
+from .assembly import Looped, conclude, moved, plain_rows, stacked
 from .batched import Batched
 from .functions import Function
 from .ledger import Arm
-from .whole import Looped, conclude, moved, plain_rows, stacked
 
 FIRST = 8
 """Elements of a function's first block, after the very first one, which is slower than all others."""
@@ -35,6 +35,15 @@ class Call:
         """The one arm that ran all elements, and when it began."""
 
     def run(self) -> Any:
+        self.go()
+        result = self._result()
+        if self.single is not None:
+            arm, began = self.single
+            self.ledger.ran(arm, self.job.n, time.perf_counter() - began)
+        return result
+
+    def go(self) -> None:
+        """All elements, each by some arm."""
         while self.done < self.job.n:
             left = self.job.n - self.done
             if not self.loop.line.seen or self.loop.runs == 0:
@@ -46,14 +55,10 @@ class Call:
                 continue
             arm = self.ledger.best(left)
             self._by(arm, self._count(arm, left))
-        result = self._result()
-        if self.single is not None:
-            arm, began = self.single
-            self.ledger.ran(arm, self.job.n, time.perf_counter() - began)
-        return result
 
     def _first_blocks(self) -> None:
         """A function of which nothing is known: the loop, until that tells how fast it is."""
+        at = self.done
         if not self.done:
             self._loop(1)
         spent, count, taken = 0.0, FIRST, 0
@@ -70,22 +75,26 @@ class Call:
                 arm.expect(spent / taken)  # type: ignore[attr-defined]
         else:
             self.ledger.ran(self.loop, 1, LEAST)  # one element in all says next to nothing
+        if self.job.blocks is not None:
+            self.job.blocks.done(self.done - at, self.loop.name)
 
     def _count(self, arm: Arm, left: int) -> int:
         """How many elements an arm runs before the next look at the ledger."""
+        most = self.job.blocks.most(left, arm.seconds(left) / left) if self.job.blocks is not None else left
         if arm is not self.loop:
-            return left
+            return most
         per_element = arm.seconds(left) / left
         budget = self.ledger.budget(left)
         count = int(max(budget, 4 * LEAST) / max(per_element, 1e-9)) + 1
-        return left if 1.5 * count >= left else count
+        return min(left if 1.5 * count >= left else count, most)
 
     def _build(self, arm: Any) -> None:
         if not self.ledger.begin(arm):  # another thread was faster
             return
         began, was_sure = time.perf_counter(), arm.sure
         try:
-            arm.build(self.function.by_fields(self.job.part(self.done)))
+            few = self.job.part(self.done, self.done + MANY)
+            arm.build(self.function.by_fields(few), self.job.n - self.done)
         finally:
             arm.building = False
         self.ledger.built(arm, time.perf_counter() - began, was_sure)
@@ -105,6 +114,8 @@ class Call:
             self.single = arm, began
         else:
             self.ledger.ran(arm, count, time.perf_counter() - began)
+        if self.job.blocks is not None:
+            self.job.blocks.done(count, arm.name)
 
     def _loop(self, count: int) -> None:
         part = self.job.part(self.done, self.done + count)
@@ -135,16 +146,3 @@ def run(job: Job, function: Function, on_error: OnError, begun: list[Any] | None
         call.looped.append((slice(0, len(begun)), begun))
         call.done = len(begun)
     return call.run()
-
-
-def run_in(gear: str, job: Job, function: Function, on_error: OnError) -> Any:
-    """The job in a gear that the user named."""
-    if gear == "loop":
-        return stacked(run_loop(job.call, job.columns, on_error), on_error)
-    made = function.force(gear, function.by_fields(job))
-    if isinstance(made, Refusal):
-        raise GearRefused(made)
-    try:
-        return conclude(job.n, [plain_rows(job, made, on_error)], made.pieces, on_error == "skip")
-    except ClassesLost:
-        raise GearRefused(Refusal(gear, "its results are of classes that cannot be stored alike")) from None

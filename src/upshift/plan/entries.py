@@ -19,14 +19,14 @@ from ..columns.unboxed import Unboxed
 from ..compiler.rows.nests import underflow_is_told
 from ..config import settings
 from ..errors import Refusal
-from ..gears.binder import MISS
+from ..gears.capture_reader import MISS
 from ..gears.job import Job
 from ..gears.llvm.gear import Prepared
 from ..gears.loop import run_loop, run_plain
 from .arms import Llvm, Numpy, Simd, Way
+from .assembly import conclude, plain_rows
 from .functions import FUNCTIONS, Function, kind_of_element
 from .ledger import TRIES, Arm, Ledger
-from .whole import conclude, plain_rows
 
 MOST_ENTRIES = 4096
 MOST_CALLS = 256
@@ -107,9 +107,20 @@ def look_up(f: types.FunctionType, xs: tuple[Any, ...]) -> Any:
         return MISS
     entry.calls -= 1
     if entry.calls > 0:
-        return entry.run(f, xs)
+        result = entry.run(f, xs)
+        if result is MISS:
+            _missed(key, entry, len(xs[0]))
+        return result
     ENTRIES.pop(key, None)
     return MISS if entry.ledger is None else _timed(f, xs, entry)
+
+
+def _missed(key: Any, entry: Entry, n: int) -> None:
+    """An entry that misses is used no more: what its calls have cost is told, and the next one is thought about."""
+    ENTRIES.pop(key, None)
+    calls = entry.total - max(entry.calls, 0)
+    if entry.ledger is not None and entry.arm is not None:
+        entry.ledger.ran(entry.arm, n, entry.arm.seconds(n), calls)
 
 
 def _first(f: types.FunctionType, xs: tuple[Any, ...], key: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A job in; which gear runs it, what each costs and why one refuses, in fields and in words, out."""
+"""`up.explain` for a call of `map`: makes ready and measures every gear, and says why others refuse."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from ..loading import Later
 from ..profiling import places
 from ..profiling.probes import Seen, watched
 from ..profiling.spans import by_phase
-from .arms import Llvm, Optimised, Way
+from .arms import Llvm, Optimised, Way, at_any_price
+from .assembly import conclude, plain_rows, stacked
 from .batched import Batched
 from .branches import counted, short, source_data, tree_data
 from .explained import Cost, Explanation
 from .functions import Function
-from .whole import conclude, plain_rows, stacked
 
 if TYPE_CHECKING:
     from ..gears import draws, streams
@@ -137,7 +137,7 @@ class _Measured:
 
     def _measure_loop(self) -> None:
         """The loop on a few elements, often: the first run of anything is slow."""
-        few = self.job.part(0, min(self.job.n, 200))
+        few = self.job.part(0, self._few())
         for policy in ("raise", "raise", "raise", "return"):
             self.calls["loop"] = {}
             with self.log.phases(self.calls["loop"]):
@@ -156,6 +156,14 @@ class _Measured:
                 self._point("loop", n, time.perf_counter() - began)
         self._point("loop", self.job.n, self.ledger.arms[0].seconds(self.job.n))
 
+    def _few(self) -> int:
+        """Elements that the loop is measured with: as many as are brief, as far as the first one tells."""
+        began = time.perf_counter()
+        first = self.job.part(0, 1)
+        run_loop(first.call, first.columns, "return")
+        took = time.perf_counter() - began
+        return max(min(self.job.n, 200, int(BRIEF / max(took, 1e-9))), 1)
+
     def _point(self, gear: str, n: int, seconds: float) -> None:
         points = self.points.setdefault(gear, {})
         points[n] = min(seconds, points.get(n, math.inf))
@@ -173,18 +181,28 @@ class _Measured:
             if isinstance(arm, Llvm):
                 arm.waited_for = True
                 while arm.open and not arm.ready and not arm.busy:
-                    arm.build(self.function.by_fields(job))
+                    arm.build(self.function.by_fields(job), job.n)
                 arm.waited_for = False
-            with counted() as lanes:
+            arm.longest, arm.overran = LONGEST, False
+            began = time.perf_counter()
+            with counted() as lanes, at_any_price(arm):
                 found: Batched | Refusal | None = arm.run(self.function.by_fields(job))
+            first_took = time.perf_counter() - began
+            arm.longest = math.inf
         for phase in ONCE:
             if phase in first:
                 once[phase] = once.get(phase, 0.0) + first[phase]
+        if arm.overran and not isinstance(found, Refusal):
+            found = Refusal(arm.name, "it is slower than the loop, and was stopped")
         if isinstance(found, Refusal):
             return found
         if arm.name == "numpy":
             self.lanes = lanes
-        found, took = self._run(arm, job)
+        by_loop = sum(map(len, found.left)) * self.ledger.arms[0].seconds(job.n) / job.n if found is not None else 0.0
+        if by_loop > PATIENCE:  # it is known what the plain function takes for what is left
+            took = first_took + by_loop
+        else:
+            found, took = self._run(arm, job)
         if isinstance(found, Refusal):
             return found
         arm.ready = True
@@ -193,7 +211,7 @@ class _Measured:
         self._point(arm.name, job.n, self.made.seconds.get(arm.name, took))
         if isinstance(arm, Llvm) and arm.last is not None and arm.status is not None:
             _describe_left(arm, self.made)
-        self._measure_fewer(arm)
+        self._measure_fewer(arm, took)
         return found
 
     def _run(self, arm: Way, job: Job) -> tuple[Batched | Refusal, float]:
@@ -207,20 +225,26 @@ class _Measured:
             took = time.perf_counter() - began
         return found, took
 
-    def _measure_fewer(self, arm: Way) -> None:
+    def _measure_fewer(self, arm: Way, took: float) -> None:
         """The same for fewer elements, which take next to no time, for the part of a call that hangs on no element."""
+        until = time.perf_counter() + max(2 * took, BRIEF)
         for n in _sizes(self.job.n)[:-1]:
             part = self.job.part(0, n)
             for _ in range(2):
                 began = time.perf_counter()
                 if arm.name == "numpy":  # which a ledger would not run on so few
                     made = batches.batch(
-                        self.function.by_fields(part), self.function.traces, Pace(batches.FORCED, PATIENCE)
+                        self.function.by_fields(part),
+                        self.function.traces,
+                        Pace(batches.FORCED, PATIENCE, min(max(took, BRIEF), PATIENCE)),
                     )
                 else:
                     made = arm.run(self.function.by_fields(part))
                 if isinstance(made, Refusal):
                     arm.refusal = None
+                    return
+                left = sum(map(len, made.left)) / n
+                if time.perf_counter() + left * self.ledger.arms[0].seconds(n) > until:
                     return
                 _join(part, made)
                 self._point(arm.name, n, time.perf_counter() - began)
@@ -248,11 +272,11 @@ def _begin(arm: Any, job: Job, function: Function) -> None:
     if not arm.open or arm.ready:
         return
     if arm.name == "numpy":
-        made = batches.batch(function.by_fields(job), function.traces, Pace(batches.FORCED, PATIENCE))
+        made = batches.batch(function.by_fields(job), function.traces, Pace(batches.FORCED, PATIENCE, PATIENCE))
         arm.ready, arm.refusal = not isinstance(made, Refusal), made if isinstance(made, Refusal) else None
     elif isinstance(arm, Llvm) and not arm.sure:
         arm.waited_for = True
-        arm.build(function.by_fields(job))
+        arm.build(function.by_fields(job), job.n)
         arm.waited_for = False
 
 
@@ -266,6 +290,10 @@ def _join(job: Job, made: Batched) -> None:
 
 PATIENCE = 0.5
 """Seconds that an explanation may spend on making a gear ready that the elements at hand do not pay for."""
+LONGEST = 5.0
+"""Seconds that one run of a gear may take while it is measured; one that takes longer than the loop is stopped, too."""
+BRIEF = 50e-3
+"""Seconds of the elements that the loop is measured with, some ten times."""
 WORTH_COMPILING = 10e-3
 """Seconds of the loop from which on an explanation does that all the same."""
 

@@ -18,8 +18,7 @@ from ..gears.job import Job
 from ..gears.pace import Pace
 from ..loading import Later
 from ..trace.positions import Apart
-from . import workers
-from .arms import FEW, Cuda, Optimised, Simd, Way, arms_of
+from .arms import FEW, Cuda, Optimised, Simd, Way, arms_of, at_any_price
 from .batched import Batched
 from .ledger import Ledger
 from .machine import Machines, run_machine
@@ -64,11 +63,10 @@ class Function:
             return batches.batch(job, self.traces, Pace(batches.FORCED, FORCED_SECONDS))
         if gear == "llvm":
             arm = next(arm for arm in self.ledger.arms if isinstance(arm, Optimised))
-            made = arm.run(job)
+            with at_any_price(arm):
+                made = arm.run(job)
             arm.ready = not isinstance(made, Refusal)
             return made
-        if gear in workers.GEARS:
-            return workers.force(gear, job)
         machines = self.forced.setdefault(gear, Machines(gear))
         own = self.arm(gear)
         if isinstance(own, Cuda | Simd):

@@ -95,6 +95,8 @@ class Arm:
     regret: float = 0.0
     """Seconds that other arms have cost more than this one would have."""
     runs: int = 0
+    judged: bool = False
+    """Whether it is known whether it was worth its price."""
     overran: bool = False
     """Whether it was stopped, since it took longer than the loop."""
     waits: float = 0.0
@@ -114,6 +116,27 @@ class Arm:
     def seconds(self, n: int) -> float:
         found = self.line.seconds(n)
         return self.guess(n) if found is None else found
+
+
+KEPT: dict[str, tuple[int, int]] = {}
+"""By name: arms that were said to be sure and were bought in this process, and those of them that were worth it."""
+CREDIT = 8
+"""Purchases of sure arms that are taken to have been worth it before there were any."""
+_LOCK = threading.Lock()
+
+
+def _judge(arm: Arm, was_worth_it: bool) -> None:
+    arm.judged = True
+    if arm.price > 0:
+        with _LOCK:
+            bought, kept = KEPT.get(arm.name, (0, 0))
+            KEPT[arm.name] = bought + 1, kept + was_worth_it
+
+
+def margin(arm: Arm) -> float:
+    """What a purchase of a sure arm costs for each one that is worth it, 2 at most: some disappoint."""
+    bought, kept = KEPT.get(arm.name, (0, 0)) if arm.sure else (0, 0)
+    return min((CREDIT + bought) / (CREDIT + kept), 2.0)
 
 
 class Ledger:
@@ -174,7 +197,7 @@ class Ledger:
 
     def _pays(self, arm: Arm, n: int, lower: float) -> bool:
         gain = lower - arm.seconds(n)
-        if gain < GAIN * lower or arm.regret + gain < arm.price:
+        if gain < GAIN * lower or arm.regret + gain < arm.price * margin(arm):
             return False
         return arm.sure or self.risked + arm.price <= RISK * (self.spent + lower)
 
@@ -190,6 +213,10 @@ class Ledger:
                 arm.line.add(n, seconds)
             arm.runs += TRIES if arm.overran else times
             arm.overran = False
+            if arm.sure and arm.runs >= TRIES and not arm.judged and arm is not self.arms[0]:
+                others = [other.seconds(n) for other in self.arms if other.ready and other.open and other is not arm]
+                worth = (1 - GAIN) * min(others)  # the loop is always there
+                _judge(arm, arm.seconds(n) <= worth or arm.guess(n) > worth)
             total = seconds * times
             self.spent += total
             for other in self.arms:
@@ -210,6 +237,8 @@ class Ledger:
                 self.risked += seconds
             if arm.ready:
                 arm.regret = 0.0
+            elif was_sure and not arm.open:
+                _judge(arm, False)
 
     def budget(self, n: int) -> float:
         """Seconds that calls of n elements may take by the best arm before there is anything to think about."""
@@ -236,7 +265,7 @@ class Ledger:
         share = 1 - arm.seconds(n) / lower if lower > 0 else 0.0
         if share < GAIN or arm.awaits_another:
             return LONGEST
-        missing = (arm.price - arm.regret) / share
+        missing = (arm.price * margin(arm) - arm.regret) / share
         if not arm.sure:
             missing = max(missing, (self.risked + arm.price) / RISK - self.spent)
         return max(missing, 0.0)

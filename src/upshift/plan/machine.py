@@ -1,4 +1,4 @@
-"""A job in; its results by machine code out: compiled once, checked against the loop, trusted from then on."""
+"""Runs a job by machine code: compiled once, checked against the loop, trusted from then on."""
 
 from __future__ import annotations
 
@@ -75,6 +75,21 @@ def run_machine(job: Job, machines: Machines, trees: Callable[[Lanes], Tree | No
             return refused
         made.left.append(group.index)
     return made
+
+
+def prepare_machine(job: Job, machines: Machines, trees: Callable[[Lanes], Tree | None]) -> Refusal | None:
+    """Machine code for elements like those of a job, which nobody has run or compared yet; a refusal where one cannot
+    be. The plain function is not called: it may be done on any thread."""
+    for group in job.groups():
+        if group.lanes is None:
+            return Refusal(machines.gear, group.reason)
+        key = _key(group.lanes, job)
+        made = prepare(machines.gear, job.f, job.shared, group.lanes, trees(group.lanes), job.exact)
+        if isinstance(made, Refusal):
+            machines.refused[key] = made
+            return made
+        machines.ready.setdefault(key, []).insert(0, Machine(made))
+    return None
 
 
 def _run_group(

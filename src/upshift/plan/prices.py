@@ -30,6 +30,9 @@ CODE, CODE_STEP = 3e-3, 20e-6
 """To compile a function quickly, and more for every step of it."""
 OPTIMISED, OPTIMISED_STEP, OPTIMISED_GAIN = 6e-3, 60e-6, 2.5
 """To optimise it, more for every step, and how much faster it is expected to be then."""
+OPTIMISED_WHOLE, OPTIMISED_GAIN_OF_ARRAYS = 2.0, 6.0
+"""How many times as long that takes by LLVM's whole list of passes (code without loops, and loops over arrays), and how
+much faster loops over arrays are expected to be then."""
 EXPECTED_STEPS = 150
 """Steps of a function of which nobody knows how many it has."""
 LLVM = 15e-3
@@ -47,8 +50,9 @@ RECORD, PICKED = 17e-9, 25e-9
 """A look at a record whose fields have names, and each of them that is picked out of it."""
 SIMD_GAIN = 40.0
 """How much faster than the loop vector code with vector maths is expected to be."""
-GPU, GPU_CALL, GPU_GAIN, GPU_TRAVELS = 3.0, 200e-6, 300.0, 10e9
-"""To compile for a GPU and start it; a call; how much faster than the loop; bytes a second to the GPU and back."""
+GPU, GPU_CALL, GPU_GAIN, GPU_GAIN_OF_CODE, GPU_TRAVELS = 0.15, 200e-6, 300.0, 4.0, 10e9
+"""What calls lose while a GPU is woken and its code compiled on another thread; a call; how much faster than the loop,
+and than machine code; bytes a second to the GPU and back."""
 
 _FACTORS: dict[str, float] = {}
 _LOCK = threading.Lock()
@@ -162,8 +166,13 @@ def trace_price(f: object, of_arrays: bool, per_element: float) -> float:
     _, branches, loops = size_of(f)
     paths = min(branches, 12) + 1 if loops else 1
     base = (TRACE_OF_ARRAYS if of_arrays else TRACE) + TRACE_BRANCH * min(branches, 12)
-    loading = 0.0 if "upshift.plan.batch" in sys.modules else TRACING
+    loading = 0.0 if tracing_is_loaded() else TRACING
     return factor("trace") * (base + TRACE_SLOWER * paths * per_element) + loading
+
+
+def tracing_is_loaded() -> bool:
+    """Whether what traces functions is in memory, all of it."""
+    return hasattr(sys.modules.get("upshift.plan.batch"), "batch")
 
 
 def check_price(f: object) -> float:
@@ -176,5 +185,6 @@ def code_price(steps: int) -> float:
     return factor("code") * (CODE + CODE_STEP * steps) + loading
 
 
-def optimised_price(steps: int) -> float:
-    return factor("optimised") * (OPTIMISED + OPTIMISED_STEP * steps)
+def optimised_price(steps: int, whole: bool = False) -> float:
+    """`whole`: by LLVM's whole list of passes."""
+    return factor("optimised") * (OPTIMISED + OPTIMISED_STEP * steps) * (OPTIMISED_WHOLE if whole else 1.0)

@@ -1,4 +1,4 @@
-"""A job over records in; the same job over the fields that its function reads out.
+"""Turns a job over records into one over the fields that its function reads.
 
 One reader belongs to one function on one kind of elements: which fields are read is found once, and only their columns
 are made, in every call. Rows of a table, whose columns are there already, are never made.
@@ -6,6 +6,7 @@ are made, in every call. Rows of a table, whose columns are there already, are n
 
 from __future__ import annotations
 
+import time
 import types
 
 from ..columns.fields import NotFields, are_records, classes_in, field_of
@@ -14,8 +15,11 @@ from ..compiler.fields import Fields, fields_of
 from ..gears.job import Job
 from ..gears.llvm import columns as llvm_columns
 from ..gears.llvm.columns import NotColumns
+from . import prices
 
 FEW = 16
+ENOUGH = 512
+"""Records whose fields tell how long it takes to pick them."""
 
 
 class Reader:
@@ -33,6 +37,7 @@ class Reader:
         if self.fields is None or type(job.f) is not types.FunctionType or job.whole is not None:
             return job
         columns: list[Elements] = []
+        began = time.perf_counter()
         try:
             for i, column in enumerate(job.columns):
                 if i not in self.at:
@@ -42,8 +47,11 @@ class Reader:
                 columns += [field_of(column, how, name, classes) for at, how, name in self.fields.reads if at == i]
         except NotFields:
             return job
+        if job.n >= ENOUGH and type(job.columns[self.at[0]]) is list:
+            expected = len(self.at) * prices.RECORD + len(self.fields.reads) * prices.PICKED
+            prices.learn("fields", job.n * expected, time.perf_counter() - began)
         f = self.fields.of(job.f)
-        return Job(f, columns, job.shared, job.n, job.exact, job.offset, whole=job)
+        return Job(f, columns, job.shared, job.n, job.exact, job.offset, blocks=job.blocks, whole=job)
 
     def _look(self, job: Job) -> None:
         self.looked = True

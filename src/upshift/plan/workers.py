@@ -1,17 +1,46 @@
-"""Jobs on threads or processes, where the user names one of them: for functions that no compiler takes."""
+"""Jobs on threads, processes or a cluster, where the user names one of them: for functions that no compiler takes."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..columns.outputs import Objects, Placed
 from ..errors import Refusal
+from ..gears.frameworks import run_on_ray
 from ..gears.job import Job
+from ..gears.loop import SKIPPED
 from ..gears.processes import run_processes
 from ..gears.threads import run_threads
+from .assembly import moved
 from .batched import Batched
-
-GEARS = {"threads": run_threads, "processes": run_processes}
+from .block import run_block
 
 
 def force(gear: str, job: Job) -> Batched | Refusal:
     """A job on workers that the user asked for, whatever it costs."""
-    made = GEARS[gear](job)
+    if gear == "ray":
+        return _on_ray(job)
+    made = run_threads(job) if gear == "threads" else run_processes(job)
     return made if isinstance(made, Refusal) else Batched(made.pieces, skipped=made.skipped)
+
+
+def _on_ray(job: Job) -> Batched | Refusal:
+    answers = run_on_ray(job, run_block)
+    if isinstance(answers, Refusal):
+        return answers
+    pieces: list[Placed] = []
+    skipped: list[int] = []
+    for low, n, (looped, made) in answers:
+        pieces += [(moved(lanes, low, n), piece) for lanes, piece in made]
+        for lanes, results in looped:
+            at = np.arange(low, low + n)[lanes]
+            kept = np.array([result is not SKIPPED for result in results], bool)
+            skipped += at[~kept].tolist()
+            if kept.all():
+                pieces.append((moved(lanes, low, n), Objects(results)))
+            elif kept.any():
+                pieces.append((at[kept], Objects([result for result in results if result is not SKIPPED])))
+    if skipped and not isinstance(job.on_error, str):
+        pieces.append((np.array(skipped), Objects([job.on_error[1]] * len(skipped))))
+        skipped = []
+    return Batched(pieces, skipped=skipped)

@@ -1,4 +1,4 @@
-"""The places whose time is told, by what it is spent on: columns in, check, trace, compile, run, verify, columns out.
+"""Which of our functions the profiler times, by phase: columns, check, trace, compile, run, verify, transfer.
 
 `tests/test_profile.py` looks for every one of them, since a place that is not there any more is silently not watched.
 """
@@ -10,11 +10,14 @@ from .probes import Place
 MAP, SETTLED = "map", "settled map"
 COLUMNS_IN, COLUMNS_OUT = "columns in", "columns out"
 CHECK, TRACE, COMPILE, RUN, VERIFY, PLAIN = "check", "trace", "compile", "run", "verify", "plain function"
-PHASES = (COLUMNS_IN, CHECK, TRACE, COMPILE, RUN, VERIFY, PLAIN, COLUMNS_OUT)
+TRANSFER, WORKER = "transfer", "worker"
+PHASES = (COLUMNS_IN, CHECK, TRACE, COMPILE, TRANSFER, RUN, WORKER, VERIFY, PLAIN, COLUMNS_OUT)
 
 CALLS = (
     Place("upshift.api", "_map", MAP),
+    Place("upshift.api", "run_on_tensors", MAP),
     Place("upshift.api", "look_up", SETTLED),
+    Place("upshift.broadcast", "map_unboxed", MAP),
 )
 INSIDE = (
     Place("upshift.api", "make_job", COLUMNS_IN),
@@ -31,6 +34,7 @@ INSIDE = (
     Place("upshift.plan.arms", "Simd.run", RUN),
     Place("upshift.plan.arms", "Cuda.run", RUN),
     Place("upshift.plan.call", "run_loop", RUN),
+    Place("upshift.unboxed", "look_up", RUN),
     Place("upshift.verify", "check", VERIFY),
     Place("upshift.plan.batch", "check", VERIFY),
     Place("upshift.plan.machine", "check_columns", VERIFY),
@@ -39,13 +43,43 @@ INSIDE = (
     Place("upshift.plan.call", "conclude", COLUMNS_OUT),
     Place("upshift.plan.call", "stacked", COLUMNS_OUT),
     Place("upshift.plan.explanation", "conclude", COLUMNS_OUT),
+    Place("upshift.plan.forced", "run_loop", RUN),
+    Place("upshift.plan.forced", "plain_rows", PLAIN),
+    Place("upshift.plan.forced", "conclude", COLUMNS_OUT),
+)
+WORKERS = (
+    Place("upshift.plan.workers", "run_threads", WORKER),
+    Place("upshift.plan.workers", "run_processes", WORKER),
+    Place("upshift.plan.workers", "run_on_ray", WORKER),
+    Place("upshift.gears.workers.pool", "Worker.give", TRANSFER),
+    Place("upshift.gears.workers.pool", "Worker.answer", TRANSFER),
 )
 FUNCTIONS = (
-    Place("upshift.adaptive.life", "Life._look", "function"),
-    Place("upshift.adaptive.life", "Life._compiled", COMPILE),
-    Place("upshift.adaptive.life", "Life._tried", VERIFY),
+    Place("upshift.adaptive.state", "Life._look", "function"),
+    Place("upshift.adaptive.state", "Life._compiled", COMPILE),
+    Place("upshift.adaptive.state", "Life._tried", VERIFY),
 )
-TENSORS: tuple[Place, ...] = ()
-PLACES = (*CALLS, *INSIDE, *FUNCTIONS, *TENSORS)
+GPU = (
+    Place("upshift.gears.cuda.driver", "send", TRANSFER),
+    Place("upshift.gears.cuda.driver", "fetch", TRANSFER),
+)
+TENSOR_MAP = Place("upshift.tensorflow.mapping", "run", MAP)
+TENSORS = (
+    TENSOR_MAP,
+    Place("upshift.tensorflow.plan", "at_a_glance", SETTLED),
+    Place("upshift.tensorflow.memory", "trace_element", TRACE),
+    Place("upshift.tensorflow.graph", "trace_element", TRACE),
+    Place("upshift.tensorflow.memory", "Known.make", COMPILE),
+    Place("upshift.tensorflow.xla", "_compiled", COMPILE),
+    Place("upshift.tensorflow.plan", "check", VERIFY),
+    Place("upshift.tensorflow.plan", "_try", RUN),
+    Place("upshift.tensorflow.plan", "_by_way", RUN),
+    Place("upshift.tensorflow.plan", "_directly", RUN),
+    Place("upshift.tensorflow.plan", "call_each", RUN),
+    Place("upshift.tensorflow.plan", "run_loop", RUN),
+)
+PLACES = (*CALLS, *INSIDE, *WORKERS, *FUNCTIONS)
+LATER = (*TENSORS, *GPU)
+"""Places in what stands on a framework: watched from when somebody else loads it."""
 LANES = (Place("upshift.gears.walk", "Chunk._steps", "lanes"),)
 """Where lanes come to a node of the tree: how they spread over its branches is counted here."""

@@ -1,4 +1,4 @@
-"""Places in Upshift's own code in; a call of the observer for every call that is made there, while it is watched.
+"""Watches calls of our own functions while a profile is open, and leaves no trace afterwards.
 
 Nothing is paid when nobody watches: a place is watched by putting a function of ours where the watched one was, in our
 own modules, and by putting that back.
@@ -48,6 +48,8 @@ Observer = Callable[[Seen], None]
 _lock = threading.RLock()
 _observers: dict[Place, tuple[Observer, ...]] = {}
 _originals: dict[Place, Any] = {}
+_waiting: dict[Place, tuple[Observer, ...]] = {}
+"""Those that are not loaded yet, and who will watch them."""
 
 
 @contextmanager
@@ -61,17 +63,33 @@ def watched(places: Sequence[Place], observer: Observer) -> Iterator[None]:
 
 
 def watch(places: Sequence[Place], observer: Observer) -> None:
-    """Begin, or go on with places that have been loaded meanwhile."""
+    """Begin; with places that are not loaded yet, once `catch_up` is called."""
     with _lock:
         for place in places:
             before = _observers.get(place, ())
-            if observer not in before and (before or _install(place)):
+            if observer in before:
+                continue
+            if before or _install(place):
                 _observers[place] = (*before, observer)
+            else:
+                _waiting[place] = (*_waiting.get(place, ()), observer)
+
+
+def catch_up() -> None:
+    """Something has been loaded: begin with what somebody waits for."""
+    with _lock:
+        for place, observers in list(_waiting.items()):
+            if _install(place):
+                _observers[place] = observers
+                del _waiting[place]
 
 
 def unwatch(places: Sequence[Place], observer: Observer) -> None:
     with _lock:
         for place in places:
+            still = tuple(one for one in _waiting.pop(place, ()) if one != observer)
+            if still:
+                _waiting[place] = still
             rest = tuple(one for one in _observers.get(place, ()) if one != observer)
             if rest:
                 _observers[place] = rest

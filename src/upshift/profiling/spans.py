@@ -1,4 +1,4 @@
-"""Calls that were seen in; seconds by phase out, each counted once: a span's own time is without those inside it."""
+"""Sums up seconds by phase out of nested spans, each second counted once."""
 
 from __future__ import annotations
 

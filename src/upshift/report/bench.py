@@ -1,4 +1,4 @@
-"""The words after `upshift bench` in; tables of how fast each way to map is, side by side on this machine, out.
+"""The command `upshift bench`: how fast each way to map is, side by side on this machine.
 
 The cases are the folder `benchmarks/` of the repository, which a wheel carries along inside the package. So what a user
 runs is what the table of docs/benchmarks.md was made with.

@@ -1,4 +1,4 @@
-"""The rows of the compiler in; a table out that says what compiles: the language, functions and methods."""
+"""The generated tables of what the compiler knows: the language, functions and methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing in; a table of real functions in every gear, side by side, out."""
+"""The command `upshift demo`: real functions in every gear, side by side."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..api import GEARS, explain
+from ..api import GEARS, Gear, explain
 from ..api import map as up_map
 from ..errors import GearRefused
 
@@ -96,7 +96,11 @@ def best_time(run: Callable[[], Any], seconds: float) -> float:
             return best
 
 
-def time_in(gear: str, f: Callable[..., Any], columns: list[Any]) -> float | None:
+SHOWN: list[Gear] = [gear for gear in GEARS[1:] if gear not in ("threads", "processes", "ray")]
+"""Gears that make code of a function; the others are for what none of these takes."""
+
+
+def time_in(gear: Gear, f: Callable[..., Any], columns: list[Any]) -> float | None:
     """The shortest run in a gear, what it has to compile not counted; None where it refuses."""
     try:
         up_map(f, *columns, gear=gear)
@@ -109,11 +113,11 @@ def show(out: Any = None) -> None:
     """Print the table, and an explanation of one row."""
     write = (out or sys.stdout).write
     write("Six functions of one element, mapped. Times of the plain loop, and how many times faster each gear is.\n\n")
-    write(f"{'function':<16}{'elements':>9}{'loop':>12}" + "".join(f"{g:>9}" for g in GEARS[1:]) + f"{'up.map':>9}\n")
+    write(f"{'function':<16}{'elements':>9}{'loop':>12}" + "".join(f"{g:>9}" for g in SHOWN) + f"{'up.map':>9}\n")
     for n in SIZES:
         for f, columns in cases(n):
             loop = best_time(lambda f=f, c=columns: up_map(f, *c, gear="loop"), 0.04)  # type: ignore[misc]
-            forced = [time_in(gear, f, columns) for gear in GEARS[1:]]
+            forced = [time_in(gear, f, columns) for gear in SHOWN]
             for _ in range(4):
                 up_map(f, *columns)
             chosen = best_time(lambda f=f, c=columns: up_map(f, *c), 0.04)  # type: ignore[misc]

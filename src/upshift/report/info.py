@@ -1,4 +1,4 @@
-"""Nothing in; what this machine has and which gears it can use, in words, out."""
+"""The command `upshift info`: what this machine has, and which gears it can use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..gears.frameworks import why_no_gpu
 FRAMEWORKS = {
     "numpy": "comes with upshift",
     "llvmlite": "comes with upshift",
-    "numba": 'pip install "upshift[cuda]" or "upshift[tensorflow]"',
+    "numba": 'pip install "upshift[tensorflow]"',
     "jax": 'pip install "upshift[jax]"',
     "tensorflow": 'pip install "upshift[tensorflow]"',
     "ray": 'pip install "upshift[ray]"',

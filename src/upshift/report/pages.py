@@ -1,4 +1,4 @@
-"""A page of the documentation in; the same page out, with its tables made anew from the code.
+"""The command `upshift tables`: makes the generated tables of a documentation page anew.
 
 A table stands between `<!-- compiles:start -->` and `<!-- compiles:end -->`, or another name of `TABLES`.
 """

@@ -1,4 +1,4 @@
-"""The constants of the plan in; tables out that say what each stands for, in the words that stand beside it."""
+"""The generated tables of the plan's constants, with what each stands for."""
 
 from __future__ import annotations
 

@@ -9,10 +9,11 @@ import sys
 import threading
 import time
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..gears.binder import MISS
+from ..gears.capture_reader import MISS
 from ..plan.entries import Begun
 from ..profiling import places
 from ..profiling.probes import Seen, unwatch, watch
@@ -20,7 +21,12 @@ from ..profiling.spans import by_phase
 from ..views.report import Report
 
 _OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
-GEARS = {"Numpy.run": "numpy", "Llvm.run": "llvm", "Simd.run": "simd", "Cuda.run": "cuda", "run_loop": "loop"}
+GEARS = {
+    "Numpy.run": "numpy", "Llvm.run": "llvm", "Simd.run": "simd", "Cuda.run": "cuda", "run_loop": "loop",
+    "run_threads": "threads", "run_processes": "processes", "run_on_ray": "ray",
+    "_directly": "direct", "call_each": "loop", "_try": "", "_by_way": "",
+}  # fmt: skip
+"""By place; of ways over tensors, the way's own name."""
 SETTLED = "settled"
 """A call that went straight to the gear that an earlier one has chosen."""
 
@@ -54,22 +60,22 @@ class Profile(Report):
     def __enter__(self) -> Profile:
         for place in places.PLACES:  # what is loaded later would not be seen
             importlib.import_module(place.module)
-        watch(places.PLACES, self._see)
+        watch((*places.PLACES, *places.LATER), self._see)
         self._began = time.perf_counter()
         return self
 
     def __exit__(self, *error: object) -> None:
         self.seconds = time.perf_counter() - self._began
-        unwatch(places.PLACES, self._see)
+        unwatch((*places.PLACES, *places.LATER), self._see)
 
     def _see(self, seen: Seen) -> None:
-        is_call = seen.place in places.CALLS
-        if is_call and (seen.result is MISS or isinstance(seen.result, Begun)):
+        is_call = seen.place.phase in (places.MAP, places.SETTLED)
+        if is_call and (seen.result is MISS or type(seen.result) in (object, Begun)):
             return  # there was no entry for it: it goes on as a map
-        span = replace(seen, args=(), result=None)  # the user's data is not held
+        span = replace(seen, args=(), result=_gear(seen))  # the user's data is not held
         if is_call:
-            f, xs = seen.args[:2]
-            call = _Call(span, (_name(f), _caller()), _length(xs))
+            f, n = _asked(seen)
+            call = _Call(span, (_name(f), _caller()), n)
             with self._lock:
                 self._calls.append(call)
         else:
@@ -144,7 +150,8 @@ def _total(site: tuple[str, str], calls: list[_Call]) -> dict[str, Any]:
             phases[places.RUN] = phases.get(places.RUN, 0.0) + call.seen.ended - call.seen.began
         for phase, took in by_phase(call.inside).items():
             phases[phase] = phases.get(phase, 0.0) + took
-    ran = {GEARS[span.place.name] for call in calls for span in call.inside if span.place.name in GEARS}
+    ran = {span.result for call in calls for span in call.inside if span.result}
+    made = Counter(span.place.phase for call in calls for span in call.inside)
     if any(call.seen.place.phase == places.SETTLED for call in calls):
         ran.add(SETTLED)
     rest = seconds - sum(phases.values())
@@ -157,8 +164,27 @@ def _total(site: tuple[str, str], calls: list[_Call]) -> dict[str, Any]:
         "elements": sum(call.elements for call in calls),
         "seconds": seconds,
         "gears": sorted(ran),
+        "device": "GPU" if "cuda" in ran else "CPU",
+        "traces": made[places.TRACE],
+        "compiles": made[places.COMPILE],
         "phases": phases,
     }
+
+
+def _gear(seen: Seen) -> str:
+    """Which gear ran at this place; empty where none did."""
+    name = GEARS.get(seen.place.name)
+    if name == "":
+        return str(seen.args[0].name)
+    return name if name and not (name == "direct" and seen.result is None) else ""
+
+
+def _asked(seen: Seen) -> tuple[Any, int]:
+    """The function of a call, and how many elements it is for."""
+    if seen.place == places.TENSOR_MAP:
+        return seen.args[0].fn, seen.args[0].n or 0
+    f, xs = seen.args[:2]
+    return f, _length(xs if isinstance(xs, tuple | list) else (xs,))
 
 
 def _name(f: Any) -> str:

@@ -1,4 +1,4 @@
-"""The table of rules in; a page out that says of every public NumPy function how it is run for all elements."""
+"""The generated page of NumPy functions: how each is run for all elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call is made of in, the one object for it out: steps are compared by the identity of what they call."""
+"""Keeps one object for equal calls, so that steps can be compared by identity."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..columns.kinds import Column, Kind
+from .int_ranges import beyond, hull
 from .op import Op, Proved, Watched
 from .operators import finite_or_leave
 from .predicates import (
@@ -23,7 +24,6 @@ from .predicates import (
     POSITIVE,
     WITHIN_ONE,
 )
-from .spans import beyond, hull
 from .table import Domain, Lower, rule
 
 _ONE: list[tuple[Any, ...]] = [(0.5,), (-0.5,), (0.0,), (-0.0,), (3,), (1e300,), (math.nan,), (math.inf,), (-math.inf,)]

@@ -1,4 +1,4 @@
-"""How one call on an element becomes one call on all lanes: columns in, a column and the lanes that must leave out."""
+"""How one call on an element becomes one call on all lanes, and which lanes are left out."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..columns.kinds import INT, INT64_MAX, INT64_MIN, Column, Kind
+from .int_ranges import REACH, beyond, hull, outside
 from .op import Op, Proved, Span, Watched
 from .predicates import NOT_NEGATIVE, NOT_ZERO_TO_MINUS, REAL_POWER, TRUE
-from .spans import REACH, beyond, hull, outside
 from .table import Domain, Lower, rule
 
 EXACT_FLOAT = 2**53

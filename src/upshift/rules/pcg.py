@@ -1,4 +1,4 @@
-"""Many PCG64 generators, one for each lane, in; the numbers that each of them draws out, all lanes at once.
+"""NumPy's PCG64 generator for many lanes at once.
 
 A state is a row of six words: the state's and the increment's high and low halves, then whether half of a word was kept
 for the next draw of 32 bits, and that half. A lane for which NumPy's own code would take another word than the first

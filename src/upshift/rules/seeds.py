@@ -1,4 +1,4 @@
-"""A seed and the positions of elements in; the words that each element's random streams start from out.
+"""What each element's random streams start from: a seed and the element's position.
 
 They are those of `np.random.SeedSequence(seed, spawn_key=(position, stream))`, for many positions at once.
 """

@@ -1,4 +1,4 @@
-"""A random stream for each lane as a value: positions in, states out; states in, what each lane draws out.
+"""A random stream for each lane, as a value that a tree can hold.
 
 A draw makes the numbers and the state after them, so that a tree of draws has no order besides its arguments.
 """

@@ -1,4 +1,4 @@
-"""The table of rules: a Python function and the kinds of its operands in, the Op that does it to all lanes out."""
+"""The table of rules: looks up the Op for a Python function and the kinds of its operands."""
 
 from __future__ import annotations
 

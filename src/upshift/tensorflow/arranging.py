@@ -1,4 +1,4 @@
-"""A NumPy function that reduces, moves, joins or picks in; TensorFlow's operations that give the same out."""
+"""NumPy functions that reduce, move, join or pick, written in TensorFlow's operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph that assigns to variables in; out, what it takes so that a call of it that fails has changed nothing.
+"""Makes a graph that assigns to variables undo what it assigned where a call of it fails.
 
 Whatever a graph raises, the plain function is called in its place, and must find every variable as it was. Either all
 that may fail is made to run before the first assignment, or values are held for the time of the call.

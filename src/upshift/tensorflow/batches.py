@@ -1,4 +1,4 @@
-"""Columns of some elements in, as TensorFlow hands them over; columns of the function's results and its errors out."""
+"""Runs a Python function over the batches that TensorFlow hands over, and keeps each element's error."""
 
 from __future__ import annotations
 

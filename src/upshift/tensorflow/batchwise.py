@@ -182,6 +182,48 @@ def _bound(args: Sequence[Any], keywords: dict[str, Any], *names: str) -> list[A
     return [found.get(name) for name in names]
 
 
+LOOP_NAMES = ("cond", "body", "loop_vars")
+TOLD = frozenset(("parallel_iterations", "maximum_iterations", "back_prop", "swap_memory", "name"))
+"""Arguments of a loop that say nothing of its results, as long as they are Python's."""
+
+
+def turned(args: Sequence[Any], keywords: dict[str, Any], called: Callable[[Any, Sequence[Any]], Any]) -> Any:
+    """What `tf.while_loop` makes where all elements take as many turns: its condition hangs on none of them.
+
+    `called`: what a function gives for some values.
+    """
+    told = {name: value for name, value in keywords.items() if name in TOLD}
+    if not all(isinstance(value, Known) for value in told.values()):
+        raise Unknown("an argument that is computed")
+    given = {name: value for name, value in keywords.items() if name not in TOLD}
+    cond, body, before = _bound(args, given, *LOOP_NAMES)
+    if type(before) not in (tuple, list):
+        raise Unknown("variables of a loop that are nested")
+    state = [_of_loop(value) for value in before]
+    while True:  # ends: a variable can only become less well known, once
+        test = called(cond, state)
+        if not isinstance(test, Value) or test.stacked or test.rank:
+            raise Unknown("how often it loops hangs on its element")
+        made = called(body, state)
+        if type(made) not in (tuple, list) or len(made) != len(state):
+            raise Unknown("a loop gives something else than its variables")
+        after = [_met(*pair) for pair in zip(state, map(_of_loop, made), strict=True)]
+        if after == state:
+            return type(before)(state)
+        state = after
+
+
+def _of_loop(value: Any) -> Value:
+    return value if isinstance(value, Value) else Value(False, _rank_of(value))
+
+
+def _met(before: Value, after: Value) -> Value:
+    """A variable of a loop, before and behind a turn."""
+    if (before.stacked, before.rank) != (after.stacked, after.rank):
+        raise Unknown("a variable of a loop changes its shape")
+    return Value(before.stacked, before.rank, before.close or after.close)
+
+
 def _rules() -> dict[Any, Rule]:
     exact1 = [tf.identity, tf.stop_gradient, tf.negative, tf.abs, tf.square, tf.sqrt, tf.math.reciprocal, tf.nn.relu,
               tf.nn.relu6, tf.math.conj, tf.math.real, tf.math.imag, tf.math.sign]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tensors in, arrays that look at them out; arrays in, tensors that nobody else can change out. Nests of them alike."""
+"""Tensors as arrays and arrays as tensors, without copies, in nests of any form."""
 
 from __future__ import annotations
 

@@ -1,13 +1,15 @@
-"""The arguments of a map in; a checked `Call` out: columns, how many elements they hold, and these one at a time."""
+"""A checked call of a map: its columns, how many elements they hold, and these one at a time."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.eager import record
 from tensorflow.python.framework.composite_tensor import CompositeTensor
 from tensorflow.python.framework.type_spec import BatchableTypeSpec
 
@@ -34,6 +36,8 @@ class Call:
     """Whether results that cannot be stacked are given as a list, as in `up.map`."""
     loop: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
     """A function of several arguments, and the elements of each, which the loop goes through instead."""
+    begun: tuple[Any, ...] = ()
+    """What the function gave for the first element, where it has been called already."""
     around: Callable[[Any], Any] | None = None
     """Makes `fn` of such a function: of one that AutoGraph has converted, where a graph is made."""
 
@@ -65,8 +69,22 @@ class Call:
         n = self.n or 0
         stop = n if most is None else min(start + most, n)
         for low in range(start, stop, AT_ONCE):
-            parts = [_unstacked(leaf, low, min(low + AT_ONCE, stop)) for leaf in self.leaves]
+            high = min(low + AT_ONCE, stop)
+            if not self.is_dense and record.could_possibly_record():
+                parts = [column[low:high] for column in self._recorded]
+            else:
+                parts = [_unstacked(leaf, low, high) for leaf in self.leaves]
             yield from map(self.pack, zip(*parts, strict=True))
+
+    def first(self, n: int) -> Call:
+        """The same call of the first elements."""
+        leaves = tuple(leaf[:n] for leaf in self.leaves)
+        return dataclasses.replace(self, elems=self.pack(leaves), leaves=leaves, n=n)
+
+    @cached_property
+    def _recorded(self) -> list[list[Any]]:
+        """All elements of every column, by one operation for each: gradients of parts of variants cannot be added."""
+        return [_unstacked(leaf, 0, self.n or 0) for leaf in self.leaves]
 
     def row(self, i: int) -> Any:
         """A concrete element, on which no tape looks."""
@@ -79,8 +97,10 @@ def _unstacked(column: Any, low: int, high: int) -> list[Any]:
         return list(tf.unstack(column if whole else column[low:high]))
     spec = tf.type_spec_from_value(column)
     element = spec._unbatch()
-    boxed = [part[low:high] for part in spec._to_batched_tensor_list(column)]
-    return [element._from_compatible_tensor_list([part[i] for part in boxed]) for i in range(high - low)]
+    boxed = spec._to_batched_tensor_list(column)
+    whole = low == 0 and high == boxed[0].shape[0]
+    rows = [tf.unstack(part if whole else part[low:high], high - low) for part in boxed]
+    return [element._from_compatible_tensor_list(list(parts)) for parts in zip(*rows, strict=True)]
 
 
 def element_of(column: Any, i: int) -> Any:

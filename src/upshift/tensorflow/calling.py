@@ -1,4 +1,4 @@
-"""A NumPy function, and arrays that lie in TensorFlow's memory, in; its results, copied only where need be, out.
+"""Calls a NumPy function on TensorFlow's memory, with copies only where they are needed.
 
 The function may read the arrays but not write into them, since they are tensors of the user's. One that is refused a
 write gets copies from there on.

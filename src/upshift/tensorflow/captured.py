@@ -1,4 +1,4 @@
-"""A function in; a portrait of what it reads besides its element out: equal portraits, equal graphs."""
+"""What a function reads besides its element: calls that read the same may use the same graph."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ from .code import ACTING, WRITES, Chain, facts_of, is_builtin
 from .trace import NOTHING_LIFTED, Lifted
 
 DEEPEST, MOST = 6, 2000
+MOST_TOKENS = 6000
+"""Of a portrait, above which to look at a model of Keras takes longer than what it is good for."""
+POLICY = "_dtype_policy"
+NO_SETTINGS = frozenset("build quantize train_function test_function predict_function stop_training".split())
+"""Attributes of Keras objects that no result hangs on."""
+CONTAINERS = (list, dict, set, frozenset)
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic, np.dtype, tf.DType, enum.Enum, slice,
          range, tf.TensorShape)  # fmt: skip
 TENSORFLOWS = frozenset(("tensorflow", "keras", "tf_keras"))
@@ -181,13 +187,14 @@ class _Painter:
 
     def _object(self, value: Any, depth: int, attributes: tuple[str, ...]) -> None:
         self.same(value)
-        root = type(value).__module__.split(".")[0]
-        if id(value) not in self.seen and root in KERAS:
-            self.seen.add(id(value))
-            self._layers(value)
-        if id(value) in self.seen or root in FOREIGN:
+        if id(value) in self.seen:
             return
         self.seen.add(id(value))
+        root = type(value).__module__.split(".")[0]
+        if root in KERAS or hasattr(value, "_flatten_layers"):
+            self._layers(value, depth)
+        if root in FOREIGN:
+            return
         for base in type(value).__mro__:
             if base.__module__.split(".")[0] in FOREIGN:
                 continue
@@ -199,12 +206,16 @@ class _Painter:
                 self.token("attribute", name)
                 self.add(held, depth + 1, ())
 
-    def _layers(self, value: Any) -> None:
+    def _layers(self, value: Any, depth: int) -> None:
         """What a layer, a model or an optimizer of Keras, and the layers in it, are set to."""
         for layer in layers_of(value):
+            if layer is not value and not is_of_keras(layer):
+                self.add(layer, depth, ())
+                continue
             for name, held in settings_of(layer):
-                self.token(name, held if isinstance(held, bool | int | str | type(None)) else repr(held))
-        if len(self.portrait.tokens) > MOST:
+                self.token("setting", name)
+                self.same(held) if name == POLICY or hasattr(held, "assign") else self.add(held, depth + 1, ())
+        if len(self.portrait.tokens) > MOST_TOKENS:
             self.acts("captures a model of very many layers")
         variables = getattr(value, "trainable_variables", ())
         self.token("variables", tuple(map(id, variables)) if isinstance(variables, list | tuple) else ())
@@ -216,13 +227,24 @@ def layers_of(value: Any) -> list[Any]:
     return [layer for layer in found if hasattr(layer, "__dict__")]
 
 
+def is_of_keras(value: Any) -> bool:
+    """Whether an object is of a class of Keras's own."""
+    return type(value).__module__.partition(".")[0] in KERAS
+
+
 def settings_of(layer: Any) -> list[tuple[str, Any]]:
-    """The attributes of a Keras object that are plain values, which its computation may hang on."""
-    return [
-        (name, held)
-        for name, held in layer.__dict__.items()
-        if isinstance(held, PLAIN) and not name.startswith(("_self_", "_call"))
-    ]
+    """The attributes of a Keras object which its computation may hang on, besides its layers."""
+    return [(name, held) for name, held in layer.__dict__.items() if _is_setting(name, held)]
+
+
+def _is_setting(name: str, held: Any) -> bool:
+    if name == POLICY:
+        return True
+    if name in NO_SETTINGS or name.startswith(("_self_", "_call")):
+        return False
+    if isinstance(held, CONTAINERS):
+        return not name.startswith("_")
+    return isinstance(held, (*PLAIN, tuple, types.FunctionType, tf.Tensor, np.ndarray)) or hasattr(held, "assign")
 
 
 _UNFILLED = object()

@@ -1,4 +1,4 @@
-"""A code object in; what its instructions do besides computing, and whether they decide anything, out."""
+"""Reads bytecode: what a function does besides computing, and whether it decides anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dataset and a plain function of one element in; a dataset of its results out, made a batch at a time."""
+"""`ut.map_dataset`: maps a plain function over a tf.data.Dataset, a batch at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function in; whether it gives for a whole column what it gives for each of its elements, found in its bytecode.
+"""Finds in its bytecode whether a function gives for a whole column what it gives for each of its elements.
 
 Then calling it on the column is all that is needed: no graph, no trace. Its instructions are followed with values of
 which only the rank is known; Python's own numbers are computed with, so that loops over `range(100)` end.
@@ -7,21 +7,23 @@ which only the rank is known; Python's own numbers are computed with, so that lo
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import dis
 import functools
+import math
 import operator
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from ..config import settings
-from .batchwise import NUMBERS, RULES, SMOOTH, Known, Largest, Unknown, Value, combined, numbers_only
+from .batchwise import NUMBERS, RULES, Known, Largest, Unknown, Value, combined, numbers_only, turned
 from .call import Call
 from .captured import FOREIGN
-from .results import check_spec, is_dense, wanted_of
+from .followed import ANNOTATIONS, CLOSURE, DEFAULTS, NULL, Function, held, items, plain_function
+from .results import EAGER, check_spec, is_dense, wanted_of
 
 MOST_STEPS = 4000
 DEEPEST = 4
@@ -34,35 +36,6 @@ COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
 SKIPPED = frozenset("RESUME NOP CACHE PRECALL COPY_FREE_VARS MAKE_CELL PUSH_NULL NOT_TAKEN".split())
-_NULL = object()
-
-
-SIMPLE = frozenset(dis.opmap[name] for name in
-                   "CACHE RESUME NOP LOAD_FAST LOAD_CONST LOAD_GLOBAL LOAD_ATTR LOAD_METHOD PRECALL CALL PUSH_NULL "
-                   "BINARY_OP UNARY_NEGATIVE RETURN_VALUE POP_TOP STORE_FAST EXTENDED_ARG".split()
-                   if name in dis.opmap)  # fmt: skip
-BINARY = dis.opmap["BINARY_OP"]
-ROUNDS = frozenset(i for i, (_, symbol) in enumerate(vars(dis)["_nb_ops"]) if symbol.rstrip("=") in "+-*/**")
-
-
-def is_simple(fn: types.FunctionType) -> bool:
-    """Whether a function of numbers only computes, by operators and functions that work on every number alike."""
-    code = fn.__code__
-    text = code.co_code
-    if not SIMPLE.issuperset(text[::2]) or code.co_argcount != 1 or code.co_flags & 0x0C or code.co_freevars:
-        return False
-    for at in range(0, len(text), 2):
-        if text[at] == BINARY and text[at + 1] not in ROUNDS:
-            return False
-    known = fn.__globals__
-    for name in code.co_names:
-        if name in known:
-            value = known[name]
-            if type(value) is not float and type(value) is not int and value is not tf:
-                return False
-        elif name not in SMOOTH and name not in ("math", "nn"):
-            return False
-    return all(type(value) in (float, int, type(None)) for value in code.co_consts)
 
 
 def look_at(call: Call) -> None:
@@ -77,34 +50,24 @@ def look_at(call: Call) -> None:
         if type(call.elems) not in (tuple, list) or len(call.elems) != len(call.leaves):
             raise Unknown("elements are nested")
         given = type(call.elems)(elements)
-    made = _Run(MOST_STEPS).called(plain_function(call.fn), [given], {}, 0)
+    made = _Run(MOST_STEPS).called(Function.of(plain_function(call.fn)), [given], {}, 0)
     if not all(isinstance(leaf, Value) and leaf.stacked for leaf in tf.nest.flatten(made)):
         raise Unknown("a result is the same for all elements")
 
 
 def leaves_of(made: Any, call: Call) -> list[Any]:
     """Columns of results, leaf by leaf; an error where they are not what was asked for."""
-    leaves: list[Any] = tf.nest.flatten(made)
+    leaves: list[Any] = [made] if type(made) is EAGER else tf.nest.flatten(made)
+    if call.signature is None:
+        return leaves
     for leaf, wanted in zip(leaves, wanted_of(made, call), strict=True):
         check_spec(leaf.dtype, leaf.shape[1:], wanted)
     return leaves
 
 
-def plain_function(fn: Any) -> types.FunctionType:
-    """The function itself, or that of a `tf.function` without options, which needs no tracing; others are `Unknown`."""
-    if type(fn) is types.FunctionType:
-        return fn
-    inner = getattr(fn, "python_function", None)
-    plain = type(inner) is types.FunctionType and not getattr(fn, "_jit_compile", True)
-    if not plain or getattr(fn, "input_signature", True) is not None:
-        raise Unknown("no plain function")
-    assert isinstance(inner, types.FunctionType)
-    return inner
-
-
 def fits(call: Call) -> bool:
     """Whether there is memory for the numbers in between, all at once."""
-    size = sum(leaf.dtype.size * (leaf.shape.num_elements() or 0) for leaf in call.leaves)
+    size = sum(leaf.dtype.size * math.prod(leaf._shape_tuple()) for leaf in call.leaves)
     return bool(4 * size <= settings().memory)
 
 
@@ -120,30 +83,29 @@ class _Run:
     def __init__(self, steps: int) -> None:
         self.steps = steps
 
-    def called(self, fn: types.FunctionType, args: Sequence[Any], keywords: dict[str, Any], depth: int) -> Any:
-        code = fn.__code__
+    def called(self, fn: Function, args: Sequence[Any], keywords: dict[str, Any], depth: int) -> Any:
+        code = fn.code
         flags = code.co_flags & (0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200)  # *args, **keywords, generators
         if depth > DEEPEST or flags or keywords or code.co_kwonlyargcount:
             raise Unknown("a function that nobody has looked at")
-        defaults = [Known(value) for value in fn.__defaults__ or ()]
         missing = code.co_argcount - len(args)
-        if missing < 0 or missing > len(defaults):
+        if missing < 0 or missing > len(fn.defaults):
             raise Unknown("arguments that do not fit")
-        given = [*args, *defaults[len(defaults) - missing :]]
+        given = [*args, *fn.defaults[len(fn.defaults) - missing :]]
         return _Frame(self, fn, dict(zip(code.co_varnames, given, strict=False)), depth).run()
 
 
 class _Frame:
     """One call: its variables, and the values that its instructions put on a stack."""
 
-    def __init__(self, run: _Run, fn: types.FunctionType, names: dict[str, Any], depth: int) -> None:
+    def __init__(self, run: _Run, fn: Function, names: dict[str, Any], depth: int) -> None:
         self.whole, self.fn, self.names, self.depth = run, fn, names, depth
         self.stack: list[Any] = []
         self.keywords: tuple[str, ...] = ()
         self.at = 0
 
     def run(self) -> Any:
-        instructions, self.places = _instructions(self.fn.__code__)
+        instructions, self.places = _instructions(self.fn.code)
         while True:
             self.whole.steps -= 1
             if self.whole.steps < 0:
@@ -172,35 +134,45 @@ class _Frame:
 
     def load_fast(self, instruction: dis.Instruction) -> None:
         for name in instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,):
-            if name not in self.names:
-                raise Unknown("a variable that has no value yet")
-            self.stack.append(self.names[name])
+            inner = name in self.fn.code.co_cellvars or name in self.fn.code.co_freevars
+            self.stack.append(self.cell(name) if inner else self.named(name))
+
+    def named(self, name: str) -> Any:
+        if name not in self.names:
+            raise Unknown("a variable that has no value yet")
+        return self.names[name]
+
+    def cell(self, name: str) -> Callable[[], Any]:
+        """What a variable that functions share is, when they ask."""
+        code = self.fn.code
+        return self.fn.cells[code.co_freevars.index(name)] if name in code.co_freevars else lambda: self.named(name)
 
     def store_fast(self, instruction: dis.Instruction) -> None:
         self.names[instruction.argval] = self.stack.pop()
+
+    def store_shared(self, instruction: dis.Instruction) -> None:
+        if instruction.argval in self.fn.code.co_freevars:
+            raise Unknown("it changes a variable of another function")
+        self.store_fast(instruction)
 
     def load_const(self, instruction: dis.Instruction) -> None:
         self.stack.append(Known(instruction.argval))
 
     def load_global(self, instruction: dis.Instruction) -> None:
         name = instruction.argval
-        known = self.fn.__globals__
+        known = self.fn.globals
         if name in known:
-            self.stack.append(_held(known[name]))
+            self.stack.append(held(known[name]))
         elif hasattr(builtins, name):
             self.stack.append(Known(getattr(builtins, name)))
         else:
             raise Unknown("a name that is not there")
 
     def load_deref(self, instruction: dis.Instruction) -> None:
-        code = self.fn.__code__
-        if instruction.argval not in code.co_freevars:
-            raise Unknown("a variable of inner functions")
-        cell = (self.fn.__closure__ or ())[code.co_freevars.index(instruction.argval)]
-        try:
-            self.stack.append(_held(cell.cell_contents))
-        except ValueError:
-            raise Unknown("a variable that has no value yet") from None
+        self.stack.append(self.cell(instruction.argval)())
+
+    def load_closure(self, instruction: dis.Instruction) -> None:
+        self.stack.append(self.cell(instruction.argval))
 
     def load_attribute(self, instruction: dis.Instruction) -> None:
         owner = self.stack.pop()
@@ -211,7 +183,7 @@ class _Frame:
         elif isinstance(owner, Largest) and instruction.argval in Largest._fields:
             self.stack.append(getattr(owner, instruction.argval))
         elif isinstance(owner, Known) and isinstance(owner.value, types.ModuleType):
-            self.stack.append(_held(getattr(owner.value, instruction.argval, _NULL)))
+            self.stack.append(held(getattr(owner.value, instruction.argval, NULL)))
         else:
             raise Unknown("it reads an attribute")
 
@@ -265,7 +237,7 @@ class _Frame:
 
     def kw_names(self, instruction: dis.Instruction) -> None:
         value = instruction.argval
-        self.keywords = value if isinstance(value, tuple) else self.fn.__code__.co_consts[instruction.arg or 0]
+        self.keywords = value if isinstance(value, tuple) else self.fn.code.co_consts[instruction.arg or 0]
 
     def call(self, instruction: dis.Instruction) -> None:
         if instruction.opname == "CALL_KW":
@@ -276,7 +248,32 @@ class _Frame:
         fn = self.stack.pop()
         self.stack.append(self.result(fn, args[: len(args) - len(names)], keywords))
 
+    def make_function(self, instruction: dis.Instruction) -> None:
+        """`lambda`, `def`."""
+        code, flags = self.stack.pop().value, instruction.arg or 0
+        cells = self.stack.pop() if flags & CLOSURE else ()
+        if flags & ~(CLOSURE | DEFAULTS | ANNOTATIONS):
+            raise Unknown("a function with arguments by name only")
+        self.pop(bool(flags & ANNOTATIONS))
+        defaults = self.stack.pop() if flags & DEFAULTS else ()
+        self.stack.append(Function(code, self.fn.globals, items(defaults), tuple(cells)))
+
+    def set_attribute(self, instruction: dis.Instruction) -> None:
+        """What Python 3.13 adds to a function that was made."""
+        made, value = self.stack.pop(), self.stack.pop()
+        if instruction.arg == CLOSURE:
+            made = dataclasses.replace(made, cells=tuple(value))
+        elif instruction.arg == DEFAULTS:
+            made = dataclasses.replace(made, defaults=items(value))
+        elif instruction.arg != ANNOTATIONS:
+            raise Unknown("a function with arguments by name only")
+        self.stack.append(made)
+
     def result(self, fn: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
+        if isinstance(fn, Function):
+            return self.whole.called(fn, args, keywords, self.depth + 1)
+        if isinstance(fn, Known) and fn.value is tf.while_loop:
+            return turned(args, keywords, lambda inner, state: self.result(inner, list(state), {}))
         if not isinstance(fn, Known) or not isinstance(fn.value, types.FunctionType | types.BuiltinFunctionType | type):
             raise Unknown("it calls an object")
         if all(isinstance(arg, Known) for arg in (*args, *keywords.values())) and numbers_only(fn.value):
@@ -289,7 +286,7 @@ class _Frame:
         module = (getattr(fn.value, "__module__", None) or "").partition(".")[0]
         if type(fn.value) is not types.FunctionType or module in FOREIGN:
             raise Unknown(f"it calls {getattr(fn.value, '__name__', fn.value)}")
-        return self.whole.called(fn.value, args, keywords, self.depth + 1)
+        return self.whole.called(Function.of(fn.value), args, keywords, self.depth + 1)
 
     # ---- control flow
 
@@ -300,14 +297,14 @@ class _Frame:
         self.stack.append(iter(value.value))
 
     def for_iter(self, instruction: dis.Instruction) -> None:
-        number = next(self.stack[-1], _NULL)
-        if number is not _NULL:
+        number = next(self.stack[-1], NULL)
+        if number is not NULL:
             self.stack.append(Known(number))
         elif instruction.opname == "FOR_ITER" and _POPS_ITERATOR:
             self.stack.pop()
             self.jump(instruction)
         else:
-            self.stack.append(_NULL)
+            self.stack.append(NULL)
             self.jump(instruction)
 
     def branch(self, instruction: dis.Instruction) -> None:
@@ -321,7 +318,7 @@ class _Frame:
         self.stack.pop()
 
     def end_for(self, instruction: dis.Instruction) -> None:
-        while self.stack and (self.stack[-1] is _NULL or isinstance(self.stack[-1], type(iter(range(0))))):
+        while self.stack and (self.stack[-1] is NULL or isinstance(self.stack[-1], type(iter(range(0))))):
             self.stack.pop()
 
 
@@ -331,7 +328,9 @@ _POPS_ITERATOR = "END_FOR" not in dis.opmap
 _STEPS: dict[str, Callable[[_Frame, dis.Instruction], None]] = {
     "LOAD_FAST": _Frame.load_fast, "LOAD_FAST_CHECK": _Frame.load_fast, "LOAD_FAST_LOAD_FAST": _Frame.load_fast,
     "STORE_FAST": _Frame.store_fast, "LOAD_CONST": _Frame.load_const, "LOAD_GLOBAL": _Frame.load_global,
-    "LOAD_DEREF": _Frame.load_deref, "LOAD_ATTR": _Frame.load_attribute, "LOAD_METHOD": _Frame.load_attribute,
+    "LOAD_DEREF": _Frame.load_deref, "STORE_DEREF": _Frame.store_shared, "LOAD_CLOSURE": _Frame.load_closure,
+    "MAKE_FUNCTION": _Frame.make_function, "SET_FUNCTION_ATTRIBUTE": _Frame.set_attribute,
+    "LOAD_ATTR": _Frame.load_attribute, "LOAD_METHOD": _Frame.load_attribute,
     "BINARY_OP": _Frame.binary, "COMPARE_OP": _Frame.compare, "UNARY_NEGATIVE": _Frame.unary,
     "UNARY_INVERT": _Frame.unary, "UNARY_POSITIVE": _Frame.unary, "BINARY_SUBSCR": _Frame.item,
     "UNPACK_SEQUENCE": _Frame.unpack, "BUILD_TUPLE": _Frame.build, "BUILD_LIST": _Frame.build,
@@ -343,17 +342,6 @@ _STEPS: dict[str, Callable[[_Frame, dis.Instruction], None]] = {
     "POP_JUMP_BACKWARD_IF_FALSE": _Frame.branch, "POP_JUMP_BACKWARD_IF_TRUE": _Frame.branch,
     "POP_JUMP_IF_FALSE": _Frame.branch, "POP_JUMP_IF_TRUE": _Frame.branch,
 }  # fmt: skip
-
-
-def _held(value: Any) -> Any:
-    """Something captured: tensors are known by their rank."""
-    if isinstance(value, tf.Tensor | tf.Variable):
-        if value.shape.rank is None:
-            raise Unknown("a captured tensor of any rank")
-        return Value(False, value.shape.rank)
-    if value is _NULL or isinstance(value, np.ndarray | np.generic):
-        raise Unknown("it captures an array of NumPy, or nothing")
-    return Known(value)
 
 
 def _computed(symbol: str, left: Any, right: Any) -> Any:

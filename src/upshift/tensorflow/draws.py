@@ -1,4 +1,4 @@
-"""Random numbers that a traced function draws, whatever its element, in; the same for all elements at once out.
+"""Random numbers that a traced function draws, for all elements at once.
 
 Nobody asked for these numbers to be the same again, so that others of the same distribution will do.
 """

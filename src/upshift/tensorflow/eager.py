@@ -1,4 +1,4 @@
-"""A concrete call in; the results of its function on every element's tensors, one by one, out. This is the law."""
+"""The eager loop: the function on every element's tensors, one by one. For tensors, this is the law."""
 
 from __future__ import annotations
 
@@ -20,11 +20,17 @@ def run_loop(call: Call) -> Any:
 
 def call_each(call: Call, start: int = 0, most: int | None = None) -> list[Any]:
     """The function's own results on some elements; an error names its element."""
+    stop = (call.n or 0) if most is None else start + most
+    done = list(call.begun) if start == 0 < stop else []
+    return done + _call_rest(call, start + len(done), stop) if start + len(done) < stop else done
+
+
+def _call_rest(call: Call, start: int, stop: int) -> list[Any]:
     if call.loop is None:
-        return _call_each(call.fn, ((row,) for row in call.rows(start, most)), start)
+        return _call_each(call.fn, ((row,) for row in call.rows(start, stop - start)), start)
     f, columns = call.loop
-    stop = None if most is None else start + most
-    parts = [column[start:stop] if start or most is not None else column for column in columns]
+    whole = start == 0 and stop >= (call.n or 0)
+    parts = columns if whole else [column[start:stop] for column in columns]
     return _call_each(f, zip(*parts, strict=True), start)
 
 

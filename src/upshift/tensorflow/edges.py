@@ -1,4 +1,4 @@
-"""The graph of one element in; the first decision in it that hangs on last bits, which a batch may have others of, out.
+"""Finds decisions in the graph of one element that depend on last bits, which a batch may have others of.
 
 A batch of sines is not, to the last bit, one sine after the other. Where such a number is only computed with, results
 are as close as they were; where it is compared, rounded or sorted, another bit may be another branch.

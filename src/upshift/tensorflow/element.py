@@ -1,4 +1,4 @@
-"""One element's tensor as NumPy numbers: what a function does with it in; what TensorFlow would give, dtypes too, out.
+"""One element's tensor as a NumPy number or array that behaves like a tensor, dtypes too.
 
 `value` may be a trace's lane value, which answers `isinstance` and `__class__` as its number would. What TensorFlow
 computes by kernels of its own, or refuses, raises here: then the function is left to the loop.

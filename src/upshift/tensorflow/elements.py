@@ -1,4 +1,4 @@
-"""A call of `up.map` whose function gives tensors in; its results, in the ways of `map_fn`, as tensors out.
+"""`up.map` of functions that give tensors, in the ways of `map_fn`.
 
 Elements are what the loop gives to the function: tensors, NumPy's numbers and arrays, or Python's floats and ints.
 Where a graph is made they are not known yet: then NumPy's may only be handed on to TensorFlow, which converts them
@@ -7,6 +7,7 @@ Where a graph is made they are not known yet: then NumPy's may only be handed on
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import types
 from collections.abc import Callable, Sequence
@@ -16,16 +17,18 @@ import numpy as np
 import tensorflow as tf
 
 from ..columns.inputs import common_length, elements_of, protected
+from ..columns.stacking import stack
 from ..config import settings
-from ..gears.binder import MISS
+from ..gears.capture_reader import MISS
 from ..plan.explained import Explanation
 from .bridge import as_array, as_tensor
 from .call import Call
 from .captured import portray
-from .eager import run_loop
+from .eager import call_each, run_loop
 from .explain import explain_call
 from .mapping import run as run_call
 from .operations import DTYPES
+from .surroundings import draws_as_told
 from .whole import Number
 
 
@@ -95,13 +98,17 @@ def run(f: Any, xs: Sequence[Any], shared: dict[str, Any], exact: bool) -> Any:
     call = call_for(f, xs, shared)
     if call is None:
         return MISS
+    if not all(map(_is_of_tensors, call.begun)):
+        return stack(call_each(call))
     return run_loop(call) if exact or settings().disable else run_call(call)
 
 
 def explain(f: Any, xs: Sequence[Any], shared: dict[str, Any]) -> Explanation | None:
     """What is known of such a call; None where it is none."""
     call = call_for(f, xs, shared)
-    return None if call is None else explain_call(call, getattr(f, "__qualname__", None) or type(f).__name__)
+    if call is None or not all(map(_is_of_tensors, call.begun)):
+        return None
+    return explain_call(call, getattr(f, "__qualname__", None) or type(f).__name__)
 
 
 def call_for(f: Any, xs: Sequence[Any], shared: dict[str, Any]) -> Call | None:
@@ -114,14 +121,17 @@ def call_for(f: Any, xs: Sequence[Any], shared: dict[str, Any]) -> Call | None:
     rows = [x if kind == "tensor" else elements_of(x) for x, kind in zip(xs, kinds, strict=True)]
     n = common_length(rows)
     inner = functools.partial(f, **shared) if shared else f
-    if not n or not _gives_tensors(inner, rows, tuple(kinds)):
+    if not n:
         return None
     columns = tuple(x if kind == "tensor" else as_tensor(np.asarray(x)) for x, kind in zip(xs, kinds, strict=True))
+    if isinstance(getattr(f, "func", f), tf.types.experimental.GenericFunction):  # it makes tensors of arrays itself
+        kinds = ["tensor" if kind == "numpy" else kind for kind in kinds]
     around = functools.partial(_wrapped, kinds=tuple(kinds), code=getattr(inner, "__code__", inner))
     plain = kinds == ["tensor"]
     elems: Any = columns[0] if len(columns) == 1 else columns
-    return Call(inner if plain else around(inner), elems, columns, None, n, lenient=True, loop=(inner, tuple(rows)),
+    call = Call(inner if plain else around(inner), elems, columns, None, n, lenient=True, loop=(inner, tuple(rows)),
                 around=None if plain else around)  # fmt: skip
+    return _if_tensors(call, tuple(kinds))
 
 
 def _of_records(f: Any, columns: tuple[Any, ...]) -> Call | None:
@@ -131,9 +141,7 @@ def _of_records(f: Any, columns: tuple[Any, ...]) -> Call | None:
     if len({len(x) for x in columns}) != 1:
         return None  # an error of `up.map`'s own
     n = len(columns[0])
-    if not n or not _gives_tensors(f, [[tuple(x[0] for x in columns)]], ("record",)):
-        return None
-    return Call(f, columns, columns, None, n, lenient=True)
+    return _if_tensors(Call(f, columns, columns, None, n, lenient=True), ("record",)) if n else None
 
 
 def _kind(x: Any) -> str | None:
@@ -149,24 +157,33 @@ def _kind(x: Any) -> str | None:
     return None
 
 
-def _gives_tensors(f: Any, rows: Sequence[Any], kinds: tuple[Any, ...]) -> bool:
-    """Whether results are tensors: by the function's first element, which is run once more for that if it is pure."""
+def _if_tensors(call: Call, kinds: tuple[Any, ...]) -> Call | None:
+    """The call, if results are tensors: by the function's first element, which is run for that if it is pure. A call
+    whose first result is no tensor is for the loop."""
+    f = call.fn if call.loop is None else call.loop[0]
     code = getattr(f, "__code__", f)
     key = id(code), kinds
     known = _GIVES_TENSORS.get(key)
     if known is not None and known[0] is code:
-        return known[1]
-    if portray(f).acts:
-        return False
+        return call if known[1] else None
+    portrait = portray(f)
+    if portrait.acts:
+        return None
     try:
-        result = f(*(row[0] for row in rows))
+        (result,) = call_each(call, 0, 1)
     except Exception:  # which the loop will meet, too
-        return False
-    gives = all(isinstance(leaf, tf.Tensor) for leaf in tf.nest.flatten(result)) and bool(tf.nest.flatten(result))
+        return None
+    gives = _is_of_tensors(result)
     if len(_GIVES_TENSORS) > MOST:
         _GIVES_TENSORS.clear()
     _GIVES_TENSORS[key] = code, gives
-    return gives
+    drawn = draws_as_told() and portrait.uses_tensorflow  # it may be, and must not be drawn again
+    return dataclasses.replace(call, begun=(result,)) if gives or drawn else None
+
+
+def _is_of_tensors(result: Any) -> bool:
+    leaves = tf.nest.flatten(result)
+    return bool(leaves) and all(isinstance(leaf, tf.Tensor) for leaf in leaves)
 
 
 def _wrapped(f: Any, kinds: tuple[Any, ...], code: Any) -> Callable[[Any], Any]:

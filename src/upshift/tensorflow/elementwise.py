@@ -1,4 +1,4 @@
-"""A NumPy function that works number by number in; TensorFlow's operations that give the same out."""
+"""NumPy functions that work number by number, written in TensorFlow's operations."""
 
 from __future__ import annotations
 

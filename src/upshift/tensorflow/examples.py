@@ -1,4 +1,4 @@
-"""The specs of arguments in; made-up arguments out, with which a NumPy function is traced and compared."""
+"""Made-up arguments for given specs, with which a NumPy function is traced and compared."""
 
 from __future__ import annotations
 

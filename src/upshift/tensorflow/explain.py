@@ -1,8 +1,7 @@
-"""A function and elements in; which way runs them, what each costs, why one refuses, and what to do about it, out."""
+"""`ut.explain`: which way runs a map over tensors, what each costs, why one refuses, what to do about it."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,7 +10,7 @@ import tensorflow as tf
 from tensorflow.python.framework import kernels
 from tensorflow.python.ops.parallel_for import pfor
 
-from ..errors import GearRefused, Refusal
+from ..errors import GearRefused, Refusal, is_of_library
 from ..plan.explained import Explanation
 from . import memory, plan
 from .call import Call, make_call
@@ -37,7 +36,6 @@ REMEDIES = (
     ("Print", "print the whole result outside the map"),
 )
 _PASSED = frozenset("Const Placeholder NoOp Identity IdentityN".split())
-_LIBRARIES = (os.path.dirname(tf.__file__) + os.sep, os.path.dirname(os.path.dirname(__file__)) + os.sep)
 
 
 @as_written
@@ -63,7 +61,7 @@ def explain_call(call: Call, name: str) -> Explanation:
         told.notes.append("elements are known only when the graph runs: operations of TensorFlow are emitted")
     known = memory.recall(call, with_operations=False) if call.is_concrete else None
     portrait = portray(fn) if known is None else known.portrait
-    traced = trace_element(call, portrait.lifted, portrait.decides)
+    traced = portrait.acts or trace_element(call, portrait.lifted, portrait.decides)
     if portrait.acts or (isinstance(traced, Traced) and traced.acts):
         _refuse_all(told, portrait.acts, traced)
     elif known is not None and call.n:
@@ -142,7 +140,7 @@ def place_of(traced: Traced, kind: str) -> str:
     """file:line of the user's code that made an operation."""
     for op in traced.graph.get_operations():
         if op.type == kind:
-            frames = [frame for frame in op.traceback if not frame.filename.startswith((*_LIBRARIES, "<"))]
+            frames = [frame for frame in op.traceback if not is_of_library(frame.filename)]
             return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
     return ""
 

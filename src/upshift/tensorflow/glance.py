@@ -1,13 +1,14 @@
-"""A function that was mapped before in; whether all it captured is the very same still, by a few look-ups, out."""
+"""Checks by a few look-ups whether all that a known function captured is the very same still."""
 
 from __future__ import annotations
 
 import types
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
-from .captured import FOREIGN, KERAS, PLAIN, Portrait, layers_of, settings_of
+from .captured import CONTAINERS, FOREIGN, PLAIN, Portrait, is_of_keras, layers_of, settings_of
 from .code import facts_of
 from .results import EAGER
 
@@ -32,7 +33,9 @@ class Glance:
         self.code, self.names, self.cells, self.inner = code, names, cells, inner
         self.settings = settings
         """Attributes of Keras objects, and what they were."""
-        self.layers = [(held["_layers"], list(held["_layers"])) for held, _ in settings if "_layers" in held]
+        held = [content for _, before in settings for _, content in before if isinstance(content, CONTAINERS)]
+        held += [attributes["_layers"] for attributes, _ in settings if "_layers" in attributes]
+        self.layers = [(content, content.copy()) for content in held]
 
     def holds(self, fn: Any) -> bool:
         """Whether a graph that was made for one is right for the other."""
@@ -79,14 +82,31 @@ def glance_of(fn: Any, portrait: Portrait, depth: int = 0) -> Glance | None:
     for value in (*cells, *(value for _, value in found)):
         if _is_fixed(value):
             continue
-        if type(value).__module__.partition(".")[0] in KERAS and not isinstance(value, type | types.FunctionType):
-            settings += [(layer.__dict__, settings_of(layer)) for layer in layers_of(value)]
-            continue
-        glance = glance_of(value, portrait, depth + 1)
-        if glance is None:
-            return None
-        inner.append((value, glance))
+        functions = [value]
+        if is_of_keras(value) and not isinstance(value, type | types.FunctionType):
+            layers = layers_of(value)
+            held = [setting for layer in layers for setting in settings_of(layer)]
+            if not all(map(is_of_keras, layers)) or not all(_is_plain(one) for _, one in held):
+                return None
+            settings += [(layer.__dict__, settings_of(layer)) for layer in layers]
+            functions = [one for _, one in held if isinstance(one, types.FunctionType) and not _is_fixed(one)]
+        for function in functions:
+            glance = glance_of(function, portrait, depth + 1)
+            if glance is None:
+                return None
+            inner.append((function, glance))
     return Glance(fn.__code__, found, cells, inner, settings)
+
+
+def _is_plain(held: Any) -> bool:
+    """Whether a setting of a Keras object changes only if it is another object, or holds other ones."""
+    if isinstance(held, dict):
+        return all(isinstance(item, PLAIN) for item in (*held, *held.values()))
+    if isinstance(held, tuple):
+        return all(map(_is_plain, held))
+    if isinstance(held, CONTAINERS):
+        return all(isinstance(item, PLAIN) for item in held)
+    return not isinstance(held, np.ndarray)
 
 
 def _is_fixed(value: Any) -> bool:

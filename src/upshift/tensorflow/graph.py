@@ -1,4 +1,4 @@
-"""A traced function in; TensorFlow operations over all elements out: a function to call, or operations in a graph."""
+"""Runs a traced function over all elements by TensorFlow's operations: as a function, or inside a graph."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from . import direct
 from .batchwise import Unknown
 from .call import Call
 from .captured import portray
+from .followed import plain_function
 from .replay import replay
 from .results import WrongShape, WrongSignature
 from .trace import Traced, convert, function_of, trace_element, variables_as_they_were
-from .vectorized import columns_of, too_heavy, vectorized, why_not
+from .vectorized import columns_of, too_heavy, vectorized, why_not, why_not_compiled
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,13 @@ def _map_fn(fn: Any, elems: Any, signature: Any, options: Options) -> Any:
 
 class Batched:
     """A function of columns, and of the tensors in the closure: one graph for the number of elements that it was made
-    for, whose shapes are all known, and one for any number, when another comes. ValueError: see `vectorized`."""
+    for, whose shapes are all known, and one for any number, when another comes. ValueError: see `vectorized`.
+
+    A function that may be called on columns is."""
 
     def __init__(self, call: Call, traced: Traced, how: str) -> None:
         self.call, self.traced, self.how = call, traced, how
+        self.directly = how == "vectorized" and _is_direct(call)
         self.n = call.n if how == "vectorized" else None
         self.known = self._made(self.n)
         self.any = self.known if self.n is None else None
@@ -79,6 +83,9 @@ class Batched:
 
         def over(*leaves: Any) -> list[Any]:
             rows, held = leaves[:count], leaves[count:]
+            if self.directly:
+                inner = self.traced.lifted.bind(plain_function(self.call.fn), held)
+                return direct.leaves_of(inner(self.call.pack(rows)), self.call)
             if self.how == "vectorized":
                 return vectorized(self.traced, columns_of(rows) or (), held, n)
             return mapped(self.traced, rows, held)
@@ -95,20 +102,25 @@ class Batched:
         return made
 
 
-def emit(call: Call, options: Options) -> Any:
-    """Operations of TensorFlow alone: within a graph, whose elements nobody knows yet."""
+def _is_direct(call: Call) -> bool:
     try:
         direct.look_at(call)
-        return _directly(call, options)
     except Unknown:
-        pass
+        return False
+    return True
+
+
+def emit(call: Call, options: Options) -> Any:
+    """Operations of TensorFlow alone: within a graph, whose elements nobody knows yet."""
+    if _is_direct(call):
+        return _directly(call, options)
     portrait = portray(call.fn)
     traced = trace_element(call, decides=portrait.decides)
     if isinstance(traced, str):
         return _by_tensorflow(call, options)
     if call.n == 0:
         return traced.pack([empty(spec) for spec in traced.out_specs])
-    if not (portrait.acts or traced.acts or too_heavy(traced) or why_not(traced)):
+    if not (portrait.acts or traced.acts or too_heavy(traced) or why_not(traced) or why_not_compiled(traced)):
         columns = columns_of(call.leaves)
         if columns is not None:
             try:
@@ -121,7 +133,7 @@ def emit(call: Call, options: Options) -> Any:
 def _directly(call: Call, options: Options) -> Any:
     """The function, called on whole columns."""
     with tf.name_scope(options.name or "map"):
-        made = direct.plain_function(call.fn)(call.elems)
+        made = plain_function(call.fn)(call.elems)
         try:
             leaves = direct.leaves_of(made, call)
         except (WrongSignature, WrongShape) as error:  # AutoGraph keeps the class of built-in errors only

@@ -1,4 +1,4 @@
-"""A function of one element in; a Keras layer that maps it over its batch out."""
+"""`ut.MapLayer`: a Keras layer that maps a function of one element over its batch."""
 
 from __future__ import annotations
 

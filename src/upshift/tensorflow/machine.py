@@ -1,4 +1,4 @@
-"""A traced function of numbers in; machine code for TensorFlow's own dtypes out, one pass over all elements.
+"""Machine code for traced functions of numbers, in TensorFlow's own dtypes, in one pass over all elements.
 
 A function that works on every number of an array alike is taken for a function of numbers, too.
 """

@@ -1,4 +1,4 @@
-"""TensorFlow's words for mapping, `map_fn` and `vectorized_map`: a function and elements in, stacked results out."""
+"""`ut.map_fn` and `ut.vectorized_map`, with TensorFlow's own signatures."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import tensorflow as tf
 from tensorflow.python.autograph.impl.api import autograph_artifact
 from tensorflow.python.eager import record
 
+from ..errors import trim
 from . import plan
 from .call import Call, make_call
 from .graph import PLAIN, Options, emit
@@ -16,6 +17,7 @@ from .plan import MISS
 from .results import EAGER
 from .surroundings import scoped
 
+__tracebackhide__ = True  # pytest and IPython show the user's call, not ours
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -67,7 +69,7 @@ def vectorized_map(fn: Callable[..., Any], elems: Any, fallback_to_while_loop: b
     another way is taken, and `ut.explain` says which operation it was.
     """
     if type(elems) is EAGER:
-        made = plan.at_a_glance(fn, elems)
+        made = plan.at_a_glance(fn, elems, dense=True)
         if made is not MISS:
             return made
     return run(make_call(fn, elems, broadcast=True))
@@ -78,4 +80,8 @@ def run(call: Call, options: Options = PLAIN) -> Any:
     if not call.is_concrete:
         return emit(call, options)
     operations = record.could_possibly_record() or tf.distribute.has_strategy() or scoped()
-    return plan.run(call, with_operations=operations)
+    try:
+        return plan.run(call, with_operations=operations)
+    except BaseException as error:
+        trim(error)
+        raise

@@ -1,4 +1,4 @@
-"""What is known of functions of tensors: a call in; its costs, graphs, ways and refusals, kept between calls, out."""
+"""What is remembered of functions of tensors between calls: costs, graphs, ways, refusals."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ WORTHWHILE = 40e-6
 WARM_RUNS, WARM_SECONDS = 24, 50e-3
 PATIENCE = {"python": 3.0, "xla": 3.0, "numpy": 3.0, "vectorized": 20.0, "map": 20.0}
 """How many times its price a way must have been missed before another fast one is given up for it."""
-LONG, PATIENCE_WHEN_SLOW = 1e-3, 2.0
-"""Seconds of a call from which on graphs are tried sooner, and after how many times their price."""
+LONG = 1e-3
+"""Seconds of a call from which on a graph is tried as soon as calls have cost its price."""
 TAPED = 4.0
 """How many times longer the loop takes with its gradient, which nobody times: for each operation, some of another."""
 HEAVY = 300e-6
@@ -95,9 +95,15 @@ class Known:
         """Seconds that a graph is expected to take: more for a function that has more to do."""
         return COSTS["trace"] + PER_RUN * self.rate + (COSTS["convert"] if self.portrait.decides else 0.0)
 
+    @property
+    def settled(self) -> bool:
+        """Whether there is one way, and none that could take its place: nothing is to be timed."""
+        return self.with_operations and len(self.ways) == 1 and not self.unchecked and not self.candidates
+
     def predict(self, n: int) -> tuple[str, float]:
         """The best way that is there, and its seconds; the loop's are unknown at first."""
-        best, least = "loop", START + n * self.rate if self.rate else float("inf")
+        known = self.rate and "direct" not in self.ways  # which is never slower, whatever the clock says
+        best, least = "loop", START + n * self.rate if known else float("inf")
         for name, way in self.ways.items():
             if not way.fits(n):
                 continue
@@ -134,9 +140,11 @@ class Known:
             return False  # where the paths of numbers part in every turn, NumPy is slow
         if name in self.ways and self.ways[name].fits(n):
             return False
+        weight = TAPED if self.with_operations else 1.0
         if not any(way.fits(n) for way in self.ways.values()):
-            weight = TAPED if self.with_operations else 1.0
             return weight * seconds > 1.5 * cost or weight * self.spent > cost
+        if self.with_operations:
+            return weight * self.spent > cost
         if name == "numba":
             return seconds > 1.5 * cost or (seconds > WORTHWHILE and self.spent > cost)
         if name in UNGRAPHED:
@@ -144,7 +152,7 @@ class Known:
         if seconds < SHORTEST or (name == "map" and seconds / n < 20e-6):
             return False
         if seconds > LONG:  # no graph of one element after the other is that slow: it may well be another
-            return self.spent > PATIENCE_WHEN_SLOW * cost
+            return self.spent > cost
         untried = {"numba", "xla"}.intersection(self.candidates) - self.ways.keys()
         if untried and name in ("vectorized", "map"):
             return False  # which are hardly ever faster
@@ -190,6 +198,8 @@ class Known:
     def trust(self, way: Way, n: int) -> None:
         """A way whose results were compared with the loop's."""
         self.ways[way.name] = way
+        if self.with_operations and "map" in self.candidates:
+            self.candidates.remove("map")  # which no gradient is fast with
         self.lines.setdefault(way.name, Line())
         if way.lengths is not None:
             way.lengths.add(n)
@@ -213,7 +223,8 @@ class Known:
         parts = isinstance(self.traced, Traced) and bool(self.traced.kinds & WHILE) and "numpy" in self.candidates
         if parts and all(spec.shape.rank == 0 for spec in call.specs):  # where the paths of numbers part, NumPy is slow
             self.candidates.sort(key=lambda name: ("xla", "numba").index(name) if name in ("xla", "numba") else 2)
-        if isinstance(self.traced, Traced) and self.rate > HEAVY * self.traced.size and "map" in self.candidates:
+        heavy = isinstance(self.traced, Traced) and self.rate > HEAVY * self.traced.size and not self._loops()
+        if heavy and "map" in self.candidates:
             self.candidates.sort(key=lambda name: name != "map")  # elements are large: several at a time, one by one
             if "numpy" in self.candidates:
                 self.candidates.remove("numpy")
@@ -267,12 +278,13 @@ class Memory:
             return known
 
     def glance(self, call: Call, known: Known) -> None:
-        """Remember a way that was made without a tape for one column, so that the next call is a look-up."""
+        """Remember a way that was made for one column, so that the next call is a look-up."""
         single = call.is_dense and call.elems is call.leaves[0] and call.signature is None
-        glance = glance_of(call.fn, known.portrait) if single and not known.with_operations else None
+        glance = glance_of(call.fn, known.portrait) if single else None
         if glance is not None and not any(way.draws for way in known.ways.values()):
             with self.lock:
-                key = id(call.fn.__code__), call.leaves[0].dtype, tuple(call.leaves[0].shape[1:])
+                row = call.leaves[0].dtype, tuple(call.leaves[0].shape[1:])
+                key = id(call.fn.__code__), *row, known.with_operations, call.dense_results
                 self.glances[key] = known, glance, surroundings.settings_now()
                 while len(self.glances) > MOST_KINDS:
                     self.glances.popitem(last=False)
@@ -319,7 +331,7 @@ def _candidates(call: Call, portrait: Portrait, with_operations: bool) -> list[s
 def key_of(call: Call, with_operations: bool) -> Any:
     """What a call is remembered by, besides its portrait."""
     fn = call.fn
-    anchor = id(fn.__code__) if isinstance(fn, types.FunctionType) else id(fn)
+    anchor = id(fn.__code__) if isinstance(fn, types.FunctionType) else id(fn), call.dense_results
     if len(call.leaves) == 1 and call.elems is call.leaves[0] and call.is_dense and call.signature is None:
         return anchor, with_operations, call.leaves[0].dtype, tuple(call.leaves[0].shape[1:])
     form = len(call.leaves) if is_flat(call.elems) else repr(tf.nest.map_structure(lambda _: None, call.elems))

@@ -1,4 +1,4 @@
-"""TensorFlow's functions, met in a trace of one element, in; what they make of its numbers, by NumPy, out.
+"""Batches functions that mix TensorFlow's operations with NumPy and Python numbers, operation by operation.
 
 A function that leaves TensorFlow in between (`.numpy()`, `int(x)`) has no graph, but each of its calls has one: of the
 call alone, read as NumPy (`reading.py`) and computed on lane values. Numbers whose last bits are TensorFlow's own are
@@ -21,7 +21,7 @@ import tensorflow as tf
 
 from ..errors import Untraceable
 from ..rules.arrays.call import Called, Row, Run, WithRow
-from ..rules.blur import Blurred, Error
+from ..rules.error_bounds import Blurred, Error
 from ..trace.lane import is_lane
 from ..trace.modules import STANDINS, HeldModule
 from ..trace.names import user_line

@@ -1,4 +1,4 @@
-"""A NumPy function and the specs of its arguments in; the same in TensorFlow's own operations out, or why not.
+"""Writes a NumPy function in TensorFlow's own operations, where that is provably the same.
 
 The function is traced with made-up arrays. Where all of its paths are known, however long the arrays are, each step is
 spelled in TensorFlow, each decision is a `tf.cond`, and the whole is compared with the function. All that could tell is
@@ -25,8 +25,8 @@ from ..config import settings
 from ..trace.grow import bind
 from ..trace.names import Applied
 from ..trace.paths import Roots
+from ..trace.sequential_draws import DrawOp
 from ..trace.tree import Const, Step
-from ..trace.turns import DrawOp
 from ..verify import differ
 from . import arranging, elementwise
 from .examples import examples, tries

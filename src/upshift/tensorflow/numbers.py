@@ -1,4 +1,4 @@
-"""A traced function in; a function of a call out that reads it as NumPy and runs it in the gears of `up.map`."""
+"""Runs a traced function as a NumPy function, in the gears of `up.map`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A NumPy function and tensors in; its results as tensors out: `tf.numpy_function` and `tf.py_function`, but faster.
+"""`ut.numpy_function` and `ut.py_function`, with TensorFlow's own signatures.
 
 In eager mode the function is called at once. In a graph it becomes TensorFlow's own operations where that is provably
 the same (`native.py`), on those of its paths for which that is so; else Python is called there, as TensorFlow does, on

@@ -1,4 +1,4 @@
-"""A TensorFlow operation on one element in; the NumPy expression that gives the same, dtype and all, out."""
+"""One NumPy expression for each TensorFlow operation on one element, dtypes and all."""
 
 from __future__ import annotations
 

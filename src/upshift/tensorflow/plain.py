@@ -1,4 +1,4 @@
-"""A call whose function has no graph in; a function of calls out that runs it, as it is, in the gears of `up.map`.
+"""Runs functions that use nothing of TensorFlow's but their element in the gears of `up.map`.
 
 The function is given NumPy's numbers that look like tensors (`element.py`). For what NumPy and Python make of them the
 loop is asked once: every element has to give the same, or the batch is the loop's. Where the function uses TensorFlow,

@@ -1,4 +1,4 @@
-"""A concrete call in; its results in the way that pays out, and what was measured and refused, remembered."""
+"""Which way runs a call over tensors: measured by size, bought when it has paid."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from ..config import settings
 from ..errors import GearRefused, Refusal
 from . import results
 from .call import Call, make_call
-from .direct import is_simple, look_at
+from .direct import look_at
 from .eager import call_each, run_loop
 from .graph import empty
-from .memory import COSTS, MEMORY, UNTRACED, Known, fresh, recall
+from .memory import COSTS, MEMORY, UNGRAPHED, UNTRACED, Known, fresh, recall
 from .results import EAGER
-from .surroundings import like_numpy, settings_now, watched
+from .simple import is_simple
+from .surroundings import like_numpy, scoped, settings_now, watched
+from .taped import slower_with_gradient
 from .trace import trace_element
 from .ways import Way, check
 
 CHECK_EVERY = 4096
+FEW = 64
+"""Elements that a way of unknown speed is tried on, before it is given more."""
 SLOW = 5e-3
 """Seconds that an element is taken for, before one was timed."""
 PATIENT = 0.25
@@ -66,11 +70,12 @@ MISS = object()
 """In place of results, where more than a glance is needed."""
 
 
-def at_a_glance(fn: Any, elems: Any) -> Any:
-    """The results of a function on one column, where nothing of it has changed since it was last mapped; else MISS."""
+def at_a_glance(fn: Any, elems: Any, dense: bool = False) -> Any:
+    """The results of a function on one column, where nothing of it has changed since it was last mapped; else MISS.
+    `dense`: as `tf.vectorized_map` gives them (`Call.dense_results`)."""
     shape = elems._shape_tuple()
     try:
-        key = id(fn.__code__), elems.dtype, shape[1:]
+        key = id(fn.__code__), elems.dtype, shape[1:], record.could_possibly_record(), dense
         known, glance, settings_then = MEMORY.glances[key]
     except KeyError:
         if key in MEMORY.seen:
@@ -78,20 +83,25 @@ def at_a_glance(fn: Any, elems: Any) -> Any:
     except AttributeError:
         return MISS
     else:
-        return _as_before(fn, elems, shape, known, glance, settings_then)
+        return _as_before(Call(fn, elems, (elems,), None, shape[0], dense), known, glance, settings_then)
     return _at_first_sight(fn, elems, key)
 
 
-def _as_before(fn: Any, elems: Any, shape: Any, known: Known, glance: Any, settings_then: Any) -> Any:
-    if not glance.holds(fn) or not shape[0] or settings().disable or record.could_possibly_record():
+def _as_before(call: Call, known: Known, glance: Any, settings_then: Any) -> Any:
+    if not glance.holds(call.fn) or not call.n or settings().disable or not tf.executing_eagerly() or watched():
         return MISS
-    if not tf.executing_eagerly() or tf.distribute.has_strategy() or watched() or settings_then != settings_now():
+    if known.settled and known.calls % CHECK_EVERY and "direct" in known.ways and not like_numpy():
+        known.calls += 1  # the function itself, as TensorFlow is told to run it
+        try:
+            return known.ways["direct"].pack(known.ways["direct"].over(call))
+        except Exception:  # an element for which it is not right, or an error of the function's own
+            return _without(known.ways["direct"], call, known)
+    if tf.distribute.has_strategy() or scoped() or settings_then != settings_now():
         return MISS
-    best, seconds = known.predict(shape[0])
-    if known.next_for(shape[0], seconds) is not None:
+    best, seconds = known.predict(call.n)
+    if known.next_for(call.n, seconds) is not None:
         return MISS
     known.calls += 1
-    call = Call(fn, elems, (elems,), None, shape[0])
     return _finish_loop(call, known, []) if best == "loop" else _by_way(known.ways[best], call, known)
 
 
@@ -185,6 +195,9 @@ def _finish_loop(call: Call, known: Known, done: list[Any]) -> Any:
 
 def _try(way: Way, call: Call, known: Known) -> Any:
     """The first results of a way, compared with the loop's; None where they are not trusted."""
+    if way.name in UNGRAPHED and _takes_long(way, call, known):
+        known.refusals[way.name] = "a few elements take longer than all do in another way"
+        return None
     try:
         columns = way.over(call)
     except Exception as error:  # which the loop will meet, too, if it is the function's own
@@ -196,8 +209,29 @@ def _try(way: Way, call: Call, known: Known) -> Any:
             known.refusals[way.name] = reason
             return None
         known.rate = fastest + OVERHEAD
+    if known.with_operations and "direct" in known.ways:
+        slower = slower_with_gradient(known.ways["direct"], way, call)
+        known.refusals[slower] = "another way is faster with its gradient"
+        if slower == way.name:
+            return None
+        del known.ways[slower]
     known.trust(way, call.n or 1)
     return way.pack(columns)
+
+
+def _takes_long(way: Way, call: Call, known: Known) -> bool:
+    """Whether a way takes longer for a few elements than another does for all."""
+    best, seconds = known.predict(call.n or 1)
+    if best == "loop" or not seconds or not call.is_dense or (call.n or 1) <= FEW:
+        return False
+    few = call.first(FEW)
+    try:
+        way.over(few)  # prepares what it needs
+        began = time.perf_counter()
+        way.over(few)
+    except Exception:
+        return False  # it will say so
+    return time.perf_counter() - began > max(2 * seconds, COSTS[way.name])
 
 
 def _by_way(way: Way, call: Call, known: Known) -> Any:

@@ -1,4 +1,4 @@
-"""A NumPy function and the specs of its arguments in; all of its paths, whatever the numbers are, out, or why not."""
+"""Finds all paths of a NumPy function, whatever its numbers are, or the reason why they are unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TensorFlow's graph of one element in; a Python function of NumPy numbers and arrays out, for Upshift's own gears."""
+"""Reads TensorFlow's graph of one element as a Python function of NumPy numbers and arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TensorFlow's graph of one element and tensors in; the same operations anew, in the graph that is being built, out.
+"""Makes the operations of a traced graph anew in the graph that is being built.
 
 Calls are written out. With `chooses`, branches become selects: both sides are computed, and nothing that follows is
 divided. Only branches with loops in them stay branches, since a loop on the wrong side might never end.
@@ -15,6 +15,9 @@ from tensorflow.python.framework import ops, tensor_util
 from tensorflow.python.ops import handle_data_util, while_v2
 
 from .kinds import CALLS, CASE, IF, WHILE
+
+_OF_THE_FIRST_GRAPH = ("_class", "_gradient_op_type")
+"""Attributes that stand for something in the graph that operations come from, such as a short way to a gradient."""
 
 
 def replay(graph: Any, given: Sequence[Any], known: dict[str, Any] | None = None, chooses: bool = True) -> list[Any]:
@@ -41,7 +44,7 @@ def _again(op: Any, inputs: list[Any], graph: Any, chooses: bool) -> list[Any]:
                                                for one in branches]))  # fmt: skip
     if op.type in CALLS:
         return replay(graph._get_function(op.get_attr("f").name).graph, inputs, None, chooses)
-    attributes = {name: value for name, value in op.node_def.attr.items() if name != "_class"}
+    attributes = {name: value for name, value in op.node_def.attr.items() if name not in _OF_THE_FIRST_GRAPH}
     with tf.device(op.device or None) if op.device else tf.name_scope(""):
         into = ops.get_default_graph()
         made = into._create_op_internal(op.type, inputs, attrs=attributes, op_def=op.op_def)

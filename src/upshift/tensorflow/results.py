@@ -1,4 +1,4 @@
-"""What a function gave for each element in; one stacked tensor for each leaf out, of the dtype that was found."""
+"""Stacks what a function gave for each element into one tensor for each leaf."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def is_dense(signature: Any) -> bool:
 
 
 def columns_for(result: Any, call: Call) -> list[Any]:
-    """For every leaf of a result, the column it takes after, as TensorFlow has it: the element's, if built alike."""
+    """For every leaf of a result, the column it takes after, as TensorFlow has it: the element's, if built alike.
+    In `tf.vectorized_map` numbers of Python's do not."""
     try:
         tf.nest.assert_same_structure(call.elems, result)
     except (TypeError, ValueError):
@@ -77,7 +78,7 @@ def of_element(result: Any, call: Call) -> tuple[list[Any], list[Any]]:
         raise TypeError("it gives nothing")
     values, specs = [], []
     for leaf, column, wanted in zip(leaves, columns_for(result, call), wanted_of(result, call), strict=True):
-        value = as_result(leaf, column, wanted)
+        value = as_result(leaf, None if call.dense_results else column, wanted)
         specs.append(_spec_for(value, column, wanted, call.dense_results))
         values.append(_as_ragged(value, specs[-1]))
     return values, specs
@@ -184,7 +185,10 @@ def _stack(results: Sequence[Any], call: Call) -> Any:
             tf.nest.assert_same_structure(first, result)
         except (TypeError, ValueError):
             raise _named(ValueError(f"it gives {result!r}, which is not built like {first!r}"), i, call) from None
-    after, specs = columns_for(first, call), wanted_of(first, call)
+    try:
+        after, specs = columns_for(first, call), wanted_of(first, call)
+    except (TypeError, ValueError) as error:
+        raise _named(error, 0, call) from None
     columns = zip(*map(tf.nest.flatten, results), strict=True)
     made = [_stacked(values, column, spec, call) for values, column, spec in zip(columns, after, specs, strict=True)]
     return tf.nest.pack_sequence_as(first if call.signature is None else call.signature, made)
@@ -200,7 +204,8 @@ def _stacked(values: Sequence[Any], column: Any, spec: Any, call: Call) -> Any:
         return None  # as in tf.vectorized_map
     numbers = [type(value) in NUMBERS for value in values]
     if all(numbers) and spec is None:
-        return tf.convert_to_tensor(list(values), dtype_hint=getattr(column, "dtype", None))
+        hint = None if call.dense_results else getattr(column, "dtype", None)
+        return tf.convert_to_tensor(list(values), dtype_hint=hint)
     made: list[Any] = []
     for i, value in enumerate(values):
         try:
@@ -213,7 +218,10 @@ def _stacked(values: Sequence[Any], column: Any, spec: Any, call: Call) -> Any:
     dtype = spec.dtype if first is None else first.dtype
     for i, value in enumerate(values):
         if numbers[i]:
-            made[i] = as_result(value, column, spec) if spec is not None else tf.convert_to_tensor(value, dtype)
+            try:
+                made[i] = as_result(value, column, spec) if spec is not None else tf.convert_to_tensor(value, dtype)
+            except (TypeError, ValueError) as error:
+                raise _named(error, i, call) from None
         elif made[i].dtype != dtype:
             text = f"element {i} gives {made[i].dtype.name}, others give {dtype.name}: cast in the function"
             raise _named(TypeError(text), i, call)

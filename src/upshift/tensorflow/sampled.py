@@ -1,4 +1,4 @@
-"""A dataset and a function of its elements in; what the function gives for a few of them out: dtypes, shapes, time."""
+"""Calls a function on the first few elements of a dataset, to know dtypes, shapes and time."""
 
 from __future__ import annotations
 

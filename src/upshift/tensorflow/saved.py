@@ -1,4 +1,4 @@
-"""A model in; a SavedModel out that runs without Upshift, or why there is none."""
+"""Writes a SavedModel that runs without Upshift."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TensorFlow's settings for a whole process or thread in; which of them say how operations are to be run, out."""
+"""Which of TensorFlow's settings say how operations are run, so that compiled calls obey them."""
 
 from __future__ import annotations
 
@@ -43,5 +43,6 @@ def like_numpy() -> bool:
 
 
 def draws_as_told() -> bool:
-    """Whether random numbers without a seed are an error (tf.config.experimental.enable_op_determinism)."""
-    return bool(is_op_determinism_enabled())
+    """Whether all random numbers hang on the order in which they are drawn (tf.random.set_seed), or those without a
+    seed are an error (tf.config.experimental.enable_op_determinism)."""
+    return bool(is_op_determinism_enabled()) or context.global_seed() is not None

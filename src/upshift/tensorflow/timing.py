@@ -1,4 +1,4 @@
-"""Measured times in, predicted times out: what a way costs as a fixed part and a part per element."""
+"""Predicts the time of a way from measured calls: a fixed part, and a part per element."""
 
 from __future__ import annotations
 

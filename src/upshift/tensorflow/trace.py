@@ -1,4 +1,4 @@
-"""A function and the kind of its elements in; TensorFlow's own graph of one element out, or why there is none."""
+"""Has TensorFlow trace the function of one element, or finds the reason why it cannot be traced."""
 
 from __future__ import annotations
 

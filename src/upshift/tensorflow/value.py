@@ -1,4 +1,4 @@
-"""A tensor and what is known of its numbers, or a constant, in; an operand of TensorFlow's operations out."""
+"""An operand of TensorFlow's operations: a tensor with what is known of its numbers, or a constant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph of one element and columns of elements in; the operations of a batch in the current graph out.
+"""Makes the operations of a whole batch out of the graph of one element.
 
 TensorFlow's own converters (`tf.vectorized_map` is made of them) are asked for every operation of the graph, as it was
 traced, so that the function is not called again. Where the numbers between an element and its result are many, a loop
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.python.ops import while_v2
+from tensorflow.python.ops import control_flow_util, while_v2
 from tensorflow.python.ops.parallel_for import pfor
 
 from ..config import settings
@@ -54,6 +54,14 @@ def why_not_batched(traced: Traced) -> str:
     if traced.edge:
         return f"{traced.edge} decides by a number whose last bits differ between one element and a batch"
     return ""
+
+
+def why_not_compiled(traced: Traced) -> str:
+    """Why XLA, if it compiles the graph that is being made, could not compile a batch; empty where it could."""
+    if not control_flow_util.GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph()):
+        return ""
+    parts = {kind for kind in traced.kinds if kind in CONTROL - CALLS or kind.startswith("TensorList")}
+    return f"{min(parts)} of a batch has sizes that XLA does not know" if parts else ""
 
 
 def lone_operations(traced: Traced) -> list[str]:

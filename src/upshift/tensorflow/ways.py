@@ -1,4 +1,4 @@
-"""One way to run a function over concrete tensors: a call in, flat columns of results out; or why it cannot be had."""
+"""The ways to run a function over concrete tensors, behind one interface."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ class Way:
     def pack(self, columns: list[Any]) -> Any:
         """The results of all elements, nested like one."""
         structure = self.structure[0] if self.name == "direct" else self.structure
+        if isinstance(structure, tf.Tensor):
+            return columns[0]
         return tf.nest.pack_sequence_as(structure, columns)
 
 

@@ -1,4 +1,4 @@
-"""A function and the kinds of one call's arguments in; TensorFlow's graph for such calls out, or why there is none.
+"""Whole functions of tensors, for `up.function`: one graph for all calls with these kinds.
 
 The graph is made for tensors of any lengths. Python's numbers are inputs, too: a `Number` becomes a tensor of the dtype
 that is asked for, just as a Python number does, and knows its value as little as the graph does.
@@ -14,11 +14,11 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 from tensorflow.python.framework import func_graph
 
-from ..gears.binder import MISS
 from ..gears.calls import Argument, Call, Fixed, Foreign, leaves_of, parts_of, together
+from ..gears.capture_reader import MISS
+from ..gears.dependencies import names_within
 from ..gears.ran import NotCompiled
 from ..gears.signatures import call_with, place_of
-from ..gears.standing import names_within
 from ..trace.paths import plain_of
 from .assigning import State, assigned, put_assignments_last
 from .captured import FOREIGN, Portrait, portray

@@ -1,4 +1,4 @@
-"""A traced function in; one XLA program over all elements, for one number of them, out.
+"""One XLA program for a traced function over a fixed number of elements.
 
 Draws are columns, branches are selects (both sides are computed), loops are run for one element after the other.
 """

@@ -1,1 +1,1 @@
-"""A function and one real element in, a path of the tree out."""
+"""Traces: runs a function on one real element and records its path in the tree."""

@@ -1,4 +1,4 @@
-"""Objects of the user's own classes in; the numbers and arrays that Python and NumPy ask them for out.
+"""Objects of the user's classes that Python and NumPy ask for numbers and arrays.
 
 Python and NumPy insist on true floats and arrays from `__float__` and `__array__`. In a traced copy these methods give
 lane values, so that they are called here, by what stands in for `float`, `math.sin`, `np.sum` and the like.

@@ -1,4 +1,4 @@
-"""What a function captured in (globals, cells, defaults, attributes, arrays); what its traced copy sees instead out.
+"""What the traced copy of a function sees instead of its globals, cells, defaults and attributes.
 
 Captured numbers and arrays become inputs of the tree, read again for every call. Everything else that a trace read is
 noted with what it was, and a tree is used only while that still holds. Nothing of the user's is ever written to: copies
@@ -24,22 +24,22 @@ from ..columns.kinds import NUMERIC, kind_of
 from ..errors import Untraceable
 from ..libraries import acting, is_left_alone, is_opaque
 from ..rules.arrays.images import IMAGES, module_of, name_of
-from .apart import OwnNumbers
 from .arraylike import is_aware
 from .classes import copy_of, is_python, needs_copy
 from .code import CALLED_CLASSES, prepare
 from .draws import GENERATORS, Module, Source, generator_of
-from .held import HeldDict, HeldList, HeldSet, contents_of
+from .enumerations import why_not_vetted
+from .independent_draws import OwnNumbers
 from .lane import Lane
 from .modules import STANDINS, HeldModule, Standin
 from .names import Names, user_line
 from .objects import proxy_of
+from .opaque import Unseen, UnseenCallable
 from .paths import STATES, Capture, Path, frozen, plain_of
 from .positions import Apart
+from .read_only import HeldDict, HeldList, HeldSet, contents_of
 from .record import Trace
 from .standins import CALLED, IDENTITY, standin_for
-from .unseen import Unseen, UnseenCallable
-from .vetted import why_not_vetted
 
 PLAIN = (str, bytes, type(None), type(Ellipsis), type(NotImplemented), complex, enum.Enum, re.Pattern, np.dtype,
          decimal.Decimal, slice, range)  # fmt: skip

@@ -1,4 +1,4 @@
-"""The user's classes in; copies with traced methods out, which the rest of the process cannot find.
+"""Copies of the user's classes with traced methods, which the rest of the process cannot find.
 
 A copy of `class Row(Mapping)` has the order of look-up (copy, Mapping, Collection, ..., object), but it is no subclass
 of Row, and Mapping does not know it: it is made as a subclass of a class of ours, and then told where to look. So no
@@ -19,8 +19,8 @@ from ..libraries import is_left_alone
 from .arraylike import as_ufunc
 from .lane import is_lane
 from .names import Names, refuse, user_line
+from .opaque import Unseen
 from .paths import VOLATILE, Path, about_class, frozen, names_of
-from .unseen import Unseen
 
 
 class Copied(type):

@@ -1,4 +1,4 @@
-"""A code object in; the code that a traced copy runs out, or the reason why it must not be traced.
+"""Rewrites bytecode for a traced copy, or finds the reason why it must not be traced.
 
 Two things are changed in the bytecode. Where a class such as `int` is called, the traced copy loads the name `int()`
 instead, so that the call can be recorded while `isinstance(x, int)` still sees the class. And `a is b`, which no object

@@ -1,8 +1,8 @@
-"""Random numbers: a captured generator in, one whose draws are steps out. The user's own is never advanced by a trace.
+"""Random numbers in a trace: draws from a captured generator are steps, and the user's own is never advanced.
 
-What a draw is as a step is told by the trace's `numbers`: the loop's own (`turns.py`), or those of a stream that each
-element has for itself (`apart.py`). Here is what both share: a number of any normal distribution is one of the standard
-one, stretched and moved, so that its parameters may be whatever the function computes.
+What a draw is as a step is told by the trace's `numbers`: the loop's own (`sequential_draws.py`), or those of a stream
+that each element has for itself (`independent_draws.py`). Here is what both share: a number of any normal distribution
+is one of the standard one, stretched and moved, so that its parameters may be whatever the function computes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A tree, the function and one element in; the tree with that element's path out, and what became of the attempt."""
+"""Grows a tree by the path of one element."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from ..columns.forms import Form, assemble, flatten
 from ..errors import TRACE, Leave, OverBudget, Signal, Untraceable
 from .capture import Holder
-from .held import refuse_changes
 from .lane import Lane
 from .paths import Roots, holds
+from .read_only import refuse_changes
 from .record import Trace
 from .tree import Tree
 

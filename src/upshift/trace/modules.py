@@ -1,4 +1,4 @@
-"""A module, or a library's function, in; what the traced copy sees of it out: recorded, left alone or refused."""
+"""What a traced copy sees of modules and library functions: recorded, left alone or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names in a traced copy in, what they stand for out; and where in the user's code a trace is."""
+"""What names stand for in a traced copy, and where in the user's code a trace is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A captured object of the user's in; what a traced function sees of it out: read as it is used, never changed."""
+"""What a traced function sees of the user's captured objects: read as they are used, never changed."""
 
 from __future__ import annotations
 

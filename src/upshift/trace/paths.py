@@ -1,4 +1,4 @@
-"""Where captured things are found: a path from the function in, the thing as it is now out."""
+"""Paths from a function to what it captured, by which later calls read it anew."""
 
 from __future__ import annotations
 

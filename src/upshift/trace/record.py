@@ -1,4 +1,4 @@
-"""One run of the function on lane values: calls in, steps and guards of the tree out."""
+"""Records one run of a function on lane values as steps and guards of the tree."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from .arrays import Arrays
 from .classes import original_of
 from .lane import LANES, Lane, LaneArray, is_lane
 from .names import call_of, user_line
+from .sequential_draws import Turns
 from .tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
-from .turns import Turns
 
 _MEETS_NUMPY = frozenset((*OPERATORS, smaller, larger))
 _COUNTS_BOOLS = frozenset(OPERATORS) - frozenset(COMPARISONS)

@@ -1,4 +1,4 @@
-"""Stand-ins for the builtins and C functions that cannot see lane values: a function in, one that records out."""
+"""Stand-ins for builtins and C functions that cannot see lane values."""
 
 from __future__ import annotations
 
@@ -285,12 +285,21 @@ for _name, _fn in vars(cmath).items():
 _STANDS_FOR = {standin: fn for fn, standin in STANDINS.items()}
 
 
+_ACTING = {name: STANDINS[getattr(builtins, name)] for name in "print open input exec eval breakpoint".split()}
+"""Builtins that other libraries put functions of their own in the place of, by name: Ray does so with `print`."""
+
+
 def standin_for(value: Any) -> Any:
     """The stand-in of a builtin or C function; None where it needs none."""
     try:
-        return STANDINS.get(value)
+        found = STANDINS.get(value)
     except TypeError:
         return None
+    if found is None and isinstance(value, types.FunctionType | types.BuiltinFunctionType):
+        now = next((name for name in _ACTING if getattr(builtins, name, None) is value), "")
+        is_builtin = getattr(value, "__module__", "") == "builtins"
+        found = _ACTING.get(now or (value.__name__ if is_builtin else ""))
+    return found
 
 
 __all__ = ["CALLED", "STANDINS", "Lane", "class_of_value", "standin_for"]

@@ -15,7 +15,7 @@ from ..columns.inputs import Lanes
 from ..columns.kinds import Kind
 from ..rules import Op, lane_by_lane
 from ..rules.arrays import ArrayOp
-from ..rules.blur import EDGES, spread_of
+from ..rules.error_bounds import EDGES, spread_of
 
 
 class Const:

@@ -1,1 +1,1 @@
-"""What is known of a call, as plain data, in; text, HTML, JSON and figures for people out."""
+"""Reports for people: text, HTML, JSON and figures, made from plain data."""

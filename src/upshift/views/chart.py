@@ -1,10 +1,11 @@
-"""Series of (number of elements, seconds) in; a figure on log axes out, as SVG, with the sizes at which one overtakes.
+"""Draws time against number of elements on log axes, as SVG, with the sizes at which one line overtakes another.
 
 Hover and toggles are the page's script; the figure stands without it, in light and dark, on paper and in a notebook.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,8 +15,8 @@ from .markup import Markup, joined, tag
 from .units import count_text, time_text
 
 WIDTH, HEIGHT = 760, 380
-LEFT, RIGHT, TOP, BOTTOM = 64, 110, 30, 44
-COLOURS = 8
+LEFT, RIGHT, TOP, BOTTOM = 64, 170, 30, 44
+COLOURS = 10
 """How many series have a colour of their own: `--series-0` and so on."""
 
 
@@ -26,6 +27,36 @@ class Series:
     name: str
     points: Sequence[tuple[float, float]]
     beyond: Sequence[tuple[float, float]] = field(default=())
+
+
+def fastest(series: Sequence[Series]) -> list[tuple[float, str]]:
+    """From which size on which series is the lowest, between the points by straight lines on log axes.
+
+    >>> fastest([Series("loop", [(1, 1e-6), (100, 1e-4)]), Series("llvm", [(1, 9e-6), (100, 9e-6)])])
+    [(1, 'loop'), (9, 'llvm')]
+    """
+    sizes = sorted({n for one in series for n, _ in one.points})
+    made: list[tuple[float, str]] = []
+    for low, high in zip(sizes, [*sizes[1:], sizes[-1]] if sizes else []):
+        for i in range(STEPS if high > low else 1):
+            n = low * (high / low) ** (i / STEPS)
+            there = [(s, one.name) for one in series if (s := _between(one.points, n)) is not None]
+            name = min(there)[1]
+            if not made or made[-1][1] != name:
+                made.append((round(n), name))
+    return made
+
+
+STEPS = 64
+"""Between two sizes that were measured."""
+
+
+def _between(points: Sequence[tuple[float, float]], n: float) -> float | None:
+    for (low, first), (high, last) in itertools.pairwise(points):
+        if low <= n <= high:
+            share = math.log(n / low) / math.log(high / low)
+            return math.exp((1 - share) * math.log(first) + share * math.log(last))
+    return next((seconds for size, seconds in points if size == n), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +160,11 @@ def _line(axes: Axes, one: Series, i: int) -> Markup:
     return tag("g", *parts, class_=f"series series-{i % COLOURS}", data_series=one.name)
 
 
-def standalone(figure: Markup, style: str) -> str:
-    """A figure as a file of its own."""
-    opened = figure.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+def standalone(figure: Markup, style: str, theme: str) -> str:
+    """A figure as a file of its own, light or dark; `style` is that of the page."""
+    colours = style[: style.index("body.upshift")]
+    drawn = style[style.index(".upshift .grid") : style.index(".upshift .off")]
+    opened = figure.replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg" data-theme="{theme}" ', 1)
+    opened = opened.replace('class="chart"', 'class="chart upshift"', 1)
     head = opened.index(">") + 1
-    return joined(Markup(opened[:head]), Markup(f"<style>{style}</style>"), Markup(opened[head:])) + "\n"
+    return joined(Markup(opened[:head]), Markup(f"<style>{colours}{drawn}</style>"), Markup(opened[head:])) + "\n"

@@ -1,4 +1,4 @@
-"""Names, attributes and children in; HTML out in which every text of the user's is text, whatever is in it."""
+"""Builds HTML in which every text of the user's is text, whatever is in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report's data in; HTML out: one page that stands by itself, without a network, or a notebook's cell."""
+"""The report as HTML: one page that needs no network, or a notebook's cell."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import Any
 
-from .chart import COLOURS, Series, chart
+from .chart import COLOURS, Series, chart, fastest
 from .markup import Markup, joined, tag
+from .text import ONCE, bench_cells
 from .units import count_text, share_text, time_text
 
 Rows = Iterable[Sequence[Any]]
@@ -62,8 +63,11 @@ def _of_map(told: dict[str, Any]) -> Iterator[Markup]:
         yield _figure(_series(told), [(win["from"], win["gear"]) for win in told["wins"]], told["n"])
         yield _table_of_gears(told)
     if told["spent"]:
-        yield tag("h2", "Where the time goes")
-        yield _bar(told["spent"])
+        yield tag("h2", "Where the time of such a call goes")
+        yield _bar({phase: seconds for phase, seconds in told["spent"].items() if phase not in ONCE})
+        if once := {phase: seconds for phase, seconds in told["spent"].items() if phase in ONCE}:
+            yield tag("h2", "What was paid once to make the gear ready")
+            yield _bar(once)
     if told["tree"]:
         yield tag("h2", "Paths through the function")
         yield tag("p", f"{told['paths']} paths, {told['steps']} steps, the longest path has {told['longest']}.")
@@ -108,9 +112,8 @@ def _figure(
         for i, one in enumerate(series)
     ]
     drawn = chart(series, wins, at, what)
-    return tag(
-        "figure", tag("div", *buttons, class_="toggles"), drawn, _embedded(data), data_what=what, style="margin:0"
-    )
+    scrolled, toggles = tag("div", drawn, class_="scroll"), tag("div", *buttons, class_="toggles")
+    return tag("figure", toggles, scrolled, _embedded(data), data_what=what, style="margin:0")
 
 
 def _embedded(data: Any) -> Markup:
@@ -211,8 +214,9 @@ def _of_profile(told: dict[str, Any]) -> Iterator[Markup]:
     for site in told["sites"]:
         rate = count_text(site["elements"] / site["seconds"]) if site["elements"] and site["seconds"] else "-"
         cells = [f"{site['calls']:,}", time_text(site["seconds"]), count_text(site["elements"]), rate]
-        rows.append([f"{site['function']}  {site['where']}", *cells, ", ".join(site["gears"])])
-    yield table(["", "calls", "time", "elements", "elements/s", "gears"], rows)
+        made = [site["device"], f"{site['traces']:,}", f"{site['compiles']:,}"]
+        rows.append([f"{site['function']}  {site['where']}", *cells, ", ".join(site["gears"]), *made])
+    yield table(["", "calls", "time", "elements", "elements/s", "gears", "on", "traces", "compiles"], rows)
     for site in told["sites"]:
         yield tag("h2", f"{site['function']}  {site['where']}")
         yield _bar(site["phases"])
@@ -221,17 +225,12 @@ def _of_profile(told: dict[str, Any]) -> Iterator[Markup]:
 
 def _of_bench(told: dict[str, Any]) -> Iterator[Markup]:
     yield tag("h1", told["function"])
-    yield tag("p", f"over {told['n']:,} elements ({told['elements']})", class_="lead")
-    series = [Series(row["name"], [(n, s) for n, s in row["points"]]) for row in told["rows"] if row["points"]]
-    yield _figure(series)
-    loop = next((row["settled"] for row in told["rows"] if row["name"] == "loop"), None)
-    rows = []
-    for row in told["rows"]:
-        if row["settled"] is None:
-            rows.append([row["name"], "-", "-", "-", "-", row["result"]])
-            continue
-        times = f"{loop / row['settled']:.3g} x" if loop else "-"
-        cells = [time_text(row["settled"]), times, time_text(row["first"]), row["memory_text"], row["result"]]
-        rows.append([row["name"], *cells])
-    yield table(["", "settled", "than the loop", "first call", "memory", "result"], rows)
+    yield tag("p", f"{told['machine']}; made by ", tag("code", told["command"]), class_="lead")
+    for panel in told["panels"]:
+        yield tag("h2", f"{panel['title']}, {panel['n']:,} {panel['what']}")
+        series = [Series(row["name"], [(n, s) for n, s in row["points"]]) for row in panel["rows"] if row["points"]]
+        yield _figure(series, fastest(series)[1:], what=panel["what"])
+        base = panel["rows"][0]
+        heads = ["", "settled", f"x {base['name']}", "first call", "memory", "result"]
+        yield table(heads, [bench_cells(row, base) for row in panel["rows"]])
     yield tag("ul", *(tag("li", note) for note in told["notes"]))

@@ -1,4 +1,4 @@
-"""Anything that explains itself: its data in; text, JSON, a notebook's HTML and a page to keep out.
+"""The base of everything that explains itself: text, JSON, a notebook's HTML and a page to keep.
 
 Everything that is shown is made from `to_dict()`, which is plain data: what the page says, JSON says, too.
 """

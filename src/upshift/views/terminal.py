@@ -1,4 +1,4 @@
-"""A report's data in; text for this terminal out: coloured by rich where that is there, plain everywhere else."""
+"""The report as text for this terminal: coloured by rich where that is there, plain everywhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report's data in; lines of text out, each in parts that have a style (see `terminal.STYLES`)."""
+"""The report as lines of text, each in parts that have a style (see `terminal.STYLES`)."""
 
 from __future__ import annotations
 
@@ -190,13 +190,14 @@ def _of_profile(told: dict[str, Any], width: int | None) -> Iterator[Line]:
         (f"{told['calls']:,} calls, {told['elements']:,} elements", "name"),
         (f" in {time_text(told['seconds'])}", ""),
     ]
-    heads = ["", "calls", "time", "elements", "elements/s", "gears", "most of it"]
+    heads = ["", "calls", "time", "elements", "elements/s", "gears", "most of it", "traces", "compiles"]
     rows = []
     for site in told["sites"]:
         most = ", ".join(f"{phase} {share_text(s, site['seconds'])}" for phase, s in _largest(site["phases"]))
         rate = count_text(site["elements"] / site["seconds"]) if site["elements"] and site["seconds"] else "-"
         cells = [f"{site['calls']:,}", time_text(site["seconds"]), count_text(site["elements"]), rate]
-        rows.append([f"{site['function']}  {site['where']}", *cells, " ".join(site["gears"]), most])
+        made = [str(site["traces"]), str(site["compiles"])]
+        rows.append([f"{site['function']}  {site['where']}", *cells, " ".join(site["gears"]), most, *made])
     yield from table(heads, rows, (), width)
     for note in told["notes"]:
         yield [(f"  {note}", "")]
@@ -206,21 +207,36 @@ def _largest(phases: dict[str, float]) -> list[tuple[str, float]]:
     return sorted(phases.items(), key=lambda item: -item[1])[:2]
 
 
-# ---- a benchmark of the user's own function
+# ---- a benchmark
 
 
 def _of_bench(told: dict[str, Any], width: int | None) -> Iterator[Line]:
-    yield [(told["function"], "name"), (f" over {told['n']:,} elements ({told['elements']})", "")]
-    loop = next((row["settled"] for row in told["rows"] if row["name"] == "loop"), None)
-    heads = ["", "settled", "than the loop", "first call", "memory", "result"]
-    rows = []
-    for row in told["rows"]:
-        if row["settled"] is None:
-            rows.append([row["name"], "-", "-", "-", "-", row["result"]])
-            continue
-        times = f"{loop / row['settled']:.3g} x" if loop else "-"
-        memory = "-" if row["memory"] is None else row["memory_text"]
-        rows.append([row["name"], time_text(row["settled"]), times, time_text(row["first"]), memory, row["result"]])
-    yield from table(heads, rows, (), width)
+    yield [(told["function"], "name"), (f"   {told['machine']}", "faint")]
+    for panel in told["panels"]:
+        base = panel["rows"][0]
+        yield [("", "")]
+        yield [(f"{panel['title']}, {panel['n']:,} {panel['what']}", "name")]
+        heads = ["", "settled", f"x {base['name']}", "first call", "memory", "result"]
+        yield from table(heads, [bench_cells(row, base) for row in panel["rows"]], (), width)
+        if len(panel["sizes"]) > 1:
+            yield [(f"  how many times the speed of {base['name']}, by number of {panel['what']}:", "")]
+            yield from table(["", *map(count_text, panel["sizes"])], list(_ratios(panel)), (), width)
     for note in told["notes"]:
         yield [(f"  {note}", "")]
+
+
+def bench_cells(row: dict[str, Any], base: dict[str, Any]) -> list[str]:
+    """One contender at the largest size."""
+    if row["settled"] is None:
+        return [row["name"], "-", "-", "-", "-", textwrap.shorten(row["result"], 60, placeholder="...")]
+    times = f"{base['settled'] / row['settled']:.3g}" if base["settled"] else "-"
+    first = "-" if row["first"] is None else time_text(row["first"])
+    return [row["name"], time_text(row["settled"]), times, first, row["memory_text"], row["result"]]
+
+
+def _ratios(panel: dict[str, Any]) -> Iterator[list[str]]:
+    base = dict(panel["rows"][0]["points"])
+    for row in panel["rows"][1:]:
+        points = dict(row["points"])
+        there = [n in points and n in base for n in panel["sizes"]]
+        yield [row["name"], *(f"{base[n] / points[n]:.3g}" if ok else "-" for n, ok in zip(panel["sizes"], there))]

@@ -1,4 +1,4 @@
-"""Numbers in; short texts out, in units that people read: 1.24 ms, 12.3 MB, 1.2M."""
+"""Numbers in units that people read: 1.24 ms, 12.3 MB, 1.2M."""
 
 from __future__ import annotations
 

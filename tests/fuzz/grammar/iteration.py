@@ -34,6 +34,7 @@ ITERATORS = """
 2 list[T] = list(filter(lambda {v!}: {bool|v:T}, {list[T]}))
 1 list[int] = list(filter(None, {list[int]}))
 2 list[(T,U)] = list(zip({list[T]}, {list[U]}))
+1 list[(T,U)] = list(zip({list[T]}, {list[U]}, strict={bool}))
 1 list[(int,T)] = list(enumerate({list[T]}))
 1 list[int] = list(map(abs, {list[int]}))
 1 list[float] = list(map(float, {list[int]}))

@@ -66,6 +66,8 @@ def force(walk: Walk, name: str) -> Array:
     made = new_kind(walk, kind.dtype, kind.ndim)
 
     def emit(w: Any, value: str) -> str:
+        parts = [(part, w.extract(kind.ll, value, i)) for i, part in enumerate(kind.items) if isinstance(part, Array)]
+        arrays.leave_unless_rowwise(w, kind.ndim, parts)
         x = arrays.new(w, made, shape_of_fused(w, kind, value))
         nests.fill(w, made, x, kind, value)
         return x
@@ -199,6 +201,22 @@ def put_off(walk: Walk, word: Any, dtypes: tuple[DType, ...], out: DType, names:
     return walk.temporary(made, emit, *names)
 
 
+def check_order(walk: Walk, made: str, given: Sequence[str]) -> None:
+    """Of a function that makes an array of others: leave where those lie in memory in another order than row by row."""
+    kind = walk.env.get(made)
+    if not isinstance(kind, Array) or kind.ndim < 2:
+        return
+    for name in given:
+        own = walk.env.get(name)
+        if isinstance(own, Array) and own.ndim > 1 and own.cell.find() is not kind.cell.find() and not own.contiguous:
+            walk.step(order_row(own), None, (name,))
+
+
+def order_row(kind: Array) -> Any:
+    """Leave where an array lies in memory in another order than row by row."""
+    return lambda w, x: arrays.leave_unless_rowwise(w, kind.ndim, [(kind, x)])
+
+
 # ---- ufuncs
 
 
@@ -252,6 +270,8 @@ def _by_loop(walk: Walk, ufunc: Any, dtypes: tuple[DType, ...], names: Sequence[
 
     def emit(w: Any, *values: str) -> str:
         shape = stretch(w, [shape_of(w, kind, value) for kind, value in zip(kinds, values)])
+        parts = [(kind, value) for kind, value in zip(kinds, values) if isinstance(kind, Array)]
+        arrays.leave_unless_rowwise(w, ndim, parts)
         outs = [(kind, arrays.new(w, kind, shape)) for kind in made]
         nests.by_loop(w, ufunc, dtypes, outs, list(zip(kinds, values)))
         if len(outs) == 1:

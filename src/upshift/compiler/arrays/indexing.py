@@ -111,7 +111,7 @@ def part_row(walk: Walk, kind: Array, parts: list[Part]) -> tuple[Kind, Any]:
             pointer = arrays.moved(w, pointer, start, step)
             shape.append(length)
             strides.append(step if by == "1" else w.new(f"mul i64 {step}, {by}"))
-        return arrays.put_together(w, made, pointer, shape, strides)
+        return arrays.passes_on(w, kind, x, arrays.put_together(w, made, pointer, shape, strides))
 
     return made, emit
 

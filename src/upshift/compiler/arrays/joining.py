@@ -13,7 +13,7 @@ from ..follow import called
 from ..kinds import NUMPY, Array, Fused, Kind, List, Tuple
 from ..numpy_library import before
 from ..values import item_of_tuple
-from .elementwise import force, give
+from .elementwise import force, give, order_row
 from .library import by_name
 from .making import array_of
 from .reductions import axes_of
@@ -72,6 +72,10 @@ def concatenated(walk: Walk, names: list[str], axis: int) -> str:
         raise walk.doubt("joins arrays of several ranks")
     ndim = ndims[0]
     dtype = _dtype(walk, [walk.env[name] for name in names])
+    for name in names:
+        kind = walk.env[name]
+        if isinstance(kind, Array) and ndim > 1 and not kind.contiguous:
+            walk.step(order_row(kind), None, (name,))
     own = [f"x{i}" for i in range(len(names))]
     lines = [f"def joined({', '.join(own)}):"]
     for other in own[1:]:
@@ -96,6 +100,8 @@ _OF_LIST = """def joined(xs):
         x = y{index}
         if {tests}:
             raise ValueError("dimensions must match")
+        if not lies_in_rows(x):
+            give_up()
         n += x.shape[{axis}]
     made = new_array(x0, ({shape},))
     k = 0

@@ -16,7 +16,7 @@ from ..numpy_library import before
 from ..operations import OF_ARRAYS, operation
 from ..prelude import arrays as _arrays
 from ..prelude import intrinsics
-from ..rows import arrays, items, memory, nests
+from ..rows import arrays, items, masks, memory, nests
 from ..rows.numbers import safe
 from ..rows.numpy_casts import cast, is_true, operand_of
 from ..values import constant, item_of_tuple, tuple_of
@@ -51,27 +51,31 @@ def function(*originals: Any, names: str, of: str = "", method: str = "") -> Cal
     turned = tuple(of.split()) or words[:1]
 
     def register(f: Function) -> Function:
-        def run(walk: Walk, op: Op, args: Given, keywords: Words, names: tuple[str, ...], fn: str) -> bool:
+        def run(walk: Walk, op: Op, args: Given, keywords: Words, names: tuple[str, ...], fn: str, c: bool) -> bool:
             given = by_name(walk, fn, args, keywords, names)
             for word in turned:
                 if word in given:
                     given[word] = (
                         making.array_of(walk, given[word], None) if not _is_number(walk, given[word]) else given[word]
                     )
-            return give(walk, op, f(walk, given))
+            made = f(walk, given)
+            if not c:
+                elementwise.check_order(walk, made, list(given.values()))
+            return give(walk, op, made)
 
         for original in originals:
             name = original.__name__
 
             def find(walk: Walk, op: Op, args: Given, keywords: Words, name: str = name) -> bool:
                 meant = _is_meant(walk, [*args, *keywords.values()][: len(turned) + 1]) or name in _ALWAYS
-                return meant and run(walk, op, args, keywords, words, name)
+                return meant and run(walk, op, args, keywords, words, name, name in IN_ROWS)
 
             before(original)(find)
         for name in method.split():
 
             def find_method(walk: Walk, op: Op, args: Given, keywords: Words, name: str = name) -> bool:
-                return is_array(walk.env[args[0]]) and run(walk, op, args, keywords, words, name)
+                meant = is_array(walk.env[args[0]])
+                return meant and run(walk, op, args, keywords, words, name, name in IN_ROWS or name == "copy")
 
             SPECIAL_METHODS["ndarray", name] = find_method
         return f
@@ -93,6 +97,8 @@ def _method(*names: str) -> Callable[[Any], Any]:
     return register
 
 
+IN_ROWS = frozenset("dot outer inner flatten ascontiguousarray cov".split())
+"""Functions whose results lie row by row, whatever they are given; and the method `copy`, but not the function."""
 _ALWAYS = frozenset("zeros ones empty full arange linspace eye identity ndarray".split())
 """Functions that make arrays of numbers."""
 
@@ -228,11 +234,40 @@ def _raise_broadcast(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 
 @before(intrinsics.count_true)
 def _count_true(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-    total = reductions.reduce(walk, np.add, args[0], None, False)
-    kind = walk.env[total]
-    assert kind is NUMPY[np.dtype(np.int64)]
-    walk.give(op, INT, safe(lambda w, x: x), total)
+    kind = force(walk, args[0])
+    walk.give(op, INT, safe(lambda w, x: masks.count(w, kind, x)), args[0])
     return True
+
+
+@before(intrinsics.lies_in_rows)
+def _lies_in_rows(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+    kind = force(walk, args[0])
+
+    def emit(w: Any, x: str) -> str:
+        return arrays.lies_in_rows(w, kind, x)
+
+    walk.give(op, BOOL, safe(emit), args[0])
+    return True
+
+
+def _of_masked(row: Any) -> Any:
+    def find(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+        own, mask, other = (walk.env[name] for name in args)
+        if isinstance(other, Fused):
+            other = force(walk, args[2])
+        assert isinstance(own, Array) and isinstance(mask, Array)
+        if not isinstance(other, Array) and (operand_of(other) is None or operand_of(other).dtype.kind == "c"):  # type: ignore[union-attr]
+            return False
+        walk.writes(own.cell)
+        walk.step(row(own, mask, other), None, tuple(args))
+        walk.give(op, NONE, constant(NONE))
+        return True
+
+    return find
+
+
+before(intrinsics.take_true)(_of_masked(masks.taken))
+before(intrinsics.put_true)(_of_masked(masks.put))
 
 
 @before(len)
@@ -339,7 +374,12 @@ def _array(walk: Walk, given: Given_) -> str:
     return making.copy(walk, made) if made == given["object"] else made
 
 
-@function(np.asarray, np.asanyarray, np.ascontiguousarray, names="a dtype", of="-")
+@function(np.ascontiguousarray, names="a dtype", of="-")
+def _packed_array(walk: Walk, given: Given_) -> str:
+    return making.packed(walk, _asarray(walk, given))
+
+
+@function(np.asarray, np.asanyarray, names="a dtype", of="-")
 def _asarray(walk: Walk, given: Given_) -> str:
     return making.array_of(walk, given["a"], making.dtype_of(walk, given.get("dtype")))
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..check import Leaves, Walk
 from ..follow import called
 from ..kinds import BOOL, COMPLEX, FLOAT, INT, NONE, NUMPY, Array, Either, Fused, Kind, List, Literal, Static, Tuple
-from ..rows import arrays, nests, numbers, numpy_numbers
+from ..rows import arrays, nests, numbers, numpy_numbers, teams
 from ..rows.numbers import base
 from ..rows.numpy_casts import DType, operand_of
 from ..values import item_of_tuple, list_of
@@ -76,6 +76,15 @@ def empty(walk: Walk, lengths: Sequence[str], dtype: DType, fill: Any = None) ->
 
 
 def zeroed(w: Any, kind: Array, x: str) -> None:
+    if w.module.team:
+        items, ll = arrays.count(w, arrays.shape_of(w, kind, x)), arrays.item_ll(kind.dtype)
+        data = arrays.data(w, kind, x)
+
+        def clear(i: str) -> None:
+            w.do(f"store {ll} zeroinitializer, ptr {w.new(f'getelementptr {ll}, ptr {data}, i64 {i}')}")
+
+        teams.each(w, items, clear)
+        return
     size = arrays.product(w, arrays.count(w, arrays.shape_of(w, kind, x)), str(kind.dtype.itemsize))
     w.module.declare("@llvm.memset.p0.i64", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
     w.do(f"call void @llvm.memset.p0.i64(ptr {arrays.data(w, kind, x)}, i8 0, i64 {size}, i1 false)")

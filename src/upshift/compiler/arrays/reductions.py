@@ -13,11 +13,11 @@ import numpy as np
 
 from ..check import Leaves, Walk
 from ..kinds import INT, NONE, NUMPY, Array, Fused, Kind, Literal, Tuple
-from ..rows import arrays, loops, nests
+from ..rows import arrays, loops, nests, teams
 from ..rows.numpy_casts import DType
 from ..rows.numpy_functions import resolved
 from ..rows.numpy_numbers import binary
-from .elementwise import apply, converted, force, new_kind, room_kind
+from .elementwise import apply, converted, force, new_kind, order_row, room_kind
 
 
 def axes_of(walk: Walk, name: str | None, ndim: int) -> list[int] | None:
@@ -72,6 +72,8 @@ def reduce(
         or (want.kind == "c" and ufunc not in STARTS)
     ):
         raise walk.doubt(f"{ufunc.__name__} of {kind!r}")
+    if kind.ndim > 2 and not kind.contiguous:
+        walk.step(order_row(kind), None, (name,))
     if ufunc not in STARTS:
         walk.step(_some(kind, axes), None, (name,))
     kept = [a for a in range(kind.ndim) if a not in axes]
@@ -160,15 +162,58 @@ def _run(w: Any, ufunc: Any, dtypes: tuple[DType, ...], kind: Array, x: str, axe
     while trailing < kind.ndim and kind.ndim - 1 - trailing in axes:
         trailing += 1
     if trailing > 1 and not (kind.ndim == 2 and not kind.contiguous and len(axes) < 2):
-        shape = _joined(w, kind, shape, strides, trailing)
+        shape, flat = _joined(w, kind, shape, strides, trailing)
+        if flat != "true" and ufunc in (np.add, np.multiply) and kind.dtype.kind in "fc":
+            w.leave_if(w.new(f"xor i1 {flat}, true"), None, "NumPy adds up what has gaps in a way of its own")
+
+    if w.module.team and _run_shared(w, ufunc, dtypes, arrays.data(w, kind, x), cell, shape, strides, steps):
+        return
 
     def at(indices: list[str]) -> None:
-        source, target = arrays.data(w, kind, x), cell
-        for i, step, own in zip(indices, strides, steps):
-            source, target = arrays.moved(w, source, i, step), arrays.moved(w, target, i, own)
+        source, target = _moved(w, arrays.data(w, kind, x), cell, indices, strides, steps)
         nests.call_loop(w, ufunc, dtypes, [target, source, target], shape[-1], [steps[-1], strides[-1], steps[-1]])
 
     arrays.nested(w, shape[:-1], at)
+
+
+def _moved(w: Any, source: str, target: str, indices: Sequence[str], strides: Sequence[str],
+           steps: Sequence[str]) -> tuple[str, str]:  # fmt: skip
+    for i, step, own in zip(indices, strides, steps):
+        source, target = arrays.moved(w, source, i, step), arrays.moved(w, target, i, own)
+    return source, target
+
+
+def _run_shared(w: Any, ufunc: Any, dtypes: tuple[DType, ...], source: str, cell: str, shape: Sequence[str],
+                strides: Sequence[str], steps: Sequence[str]) -> bool:  # fmt: skip
+    """The same by the threads of a GPU's block, where that is known: rows that are all one number's, added up by all
+    of them together; rows of a number each, by a thread each; and rows that are kept, item by item."""
+    of = dtypes[0]
+    if any(step != "0" and not step.isdigit() and step.startswith("%choose") for step in steps):
+        return False
+    if all(step == "0" for step in steps):
+        if ufunc not in teams.REDUCED or of.char not in "df":
+            return False
+
+        def row(indices: list[str]) -> None:
+            start, _ = _moved(w, source, cell, indices, strides, steps)
+            made = teams.reduced(w, ufunc, of, start, shape[-1], strides[-1])
+            other = w.local("i64"), arrays.load(w, of, cell)
+            arrays.store(w, of, other[0], made or "")
+            nests.call_loop(w, ufunc, dtypes, [cell, other[0], cell], "1", ["0"] * 3)
+
+        arrays.nested(w, shape[:-1], row)
+        return True
+    if steps[-1] == "0":
+
+        def one(indices: list[str]) -> None:
+            start, target = _moved(w, source, cell, indices, strides, steps)
+            nests.call_loop(w, ufunc, dtypes, [target, start, target], shape[-1], ["0", strides[-1], "0"], alone=True)
+
+        if any(step == "0" for step in steps[:-1]):
+            return False
+        teams.items(w, shape[:-1], one)
+        return True
+    return False
 
 
 def _turned(w: Any, flag: str, pair: Sequence[str]) -> list[str]:
@@ -176,8 +221,8 @@ def _turned(w: Any, flag: str, pair: Sequence[str]) -> list[str]:
     return [w.choose(flag, "i64", b, a), w.choose(flag, "i64", a, b)]
 
 
-def _joined(w: Any, kind: Array, shape: list[str], strides: list[str], trailing: int) -> list[str]:
-    """Where the last axes lie without gaps between them, all their items are one row."""
+def _joined(w: Any, kind: Array, shape: list[str], strides: list[str], trailing: int) -> tuple[list[str], str]:
+    """Where the last axes lie without gaps between them, all their items are one row; whether that is so."""
     start = kind.ndim - trailing
     last = strides[-1]
     flags = []
@@ -188,7 +233,7 @@ def _joined(w: Any, kind: Array, shape: list[str], strides: list[str], trailing:
     flat = "true" if kind.contiguous else arrays.all_of(w, flags)
     total = arrays.count(w, shape[start:])
     joined = [w.choose(flat, "i64", "1", n) for n in shape[start:-1]] + [w.choose(flat, "i64", total, shape[-1])]
-    return [*shape[:start], *joined]
+    return [*shape[:start], *joined], flat
 
 
 def mean(walk: Walk, name: str, axes: list[int] | None, keepdims: bool) -> str:

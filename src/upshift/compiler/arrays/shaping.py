@@ -45,7 +45,7 @@ def expand(walk: Walk, name: str, axis: int) -> str:
             behind = arrays.product(w, strides[axis], shape[axis])
         shape.insert(axis, "1")
         strides.insert(axis, behind)
-        return arrays.put_together(w, made, arrays.data(w, kind, x), shape, strides)
+        return arrays.passes_on(w, kind, x, arrays.put_together(w, made, arrays.data(w, kind, x), shape, strides))
 
     return walk.temporary(made, safe(emit), name)
 
@@ -64,9 +64,8 @@ def drop(walk: Walk, name: str, axes: Sequence[int]) -> str:
 
     def emit(w: Any, x: str) -> str:
         shape, strides = arrays.shape_of(w, kind, x), arrays.strides_of(w, kind, x)
-        return arrays.put_together(
-            w, made, arrays.data(w, kind, x), [shape[a] for a in rest], [strides[a] for a in rest]
-        )
+        shape, strides = [shape[a] for a in rest], [strides[a] for a in rest]
+        return arrays.passes_on(w, kind, x, arrays.put_together(w, made, arrays.data(w, kind, x), shape, strides))
 
     return walk.temporary(made, safe(emit), name)
 
@@ -125,6 +124,6 @@ def flipped(walk: Walk, name: str, axes: Sequence[int]) -> str:
             some = w.choose(w.new(f"icmp sgt i64 {shape[a]}, 0"), "i64", w.new(f"sub i64 {shape[a]}, 1"), "0")
             pointer = arrays.moved(w, pointer, some, strides[a])
             strides[a] = w.new(f"sub i64 0, {strides[a]}")
-        return arrays.put_together(w, made, pointer, shape, strides)
+        return arrays.passes_on(w, kind, x, arrays.put_together(w, made, pointer, shape, strides))
 
     return walk.temporary(made, safe(emit), name)

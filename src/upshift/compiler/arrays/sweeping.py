@@ -145,6 +145,8 @@ def _is_plain(kind: Kind) -> bool:
 
 def _moved_row(kind: Array, rooms: list[str], i: int) -> Any:
     def emit(w: Any, x: str) -> str:
+        if w.module.for_gpu:
+            return x
         pointer = w.new(f"load ptr, ptr {rooms[i]}")
         return arrays.put_together(w, kind, pointer, arrays.shape_of(w, kind, x), _strides(w, kind, x))
 
@@ -156,7 +158,9 @@ def _strides(w: Any, kind: Array, x: str) -> list[str]:
 
 
 def _emit(w: Any, kinds: list[Array], values: Any) -> list[str]:
-    """Rooms that hold the addresses of the arrays, where they are now."""
+    """Rooms that hold the addresses of the arrays, where they are now; a GPU's memory is not swept."""
+    if w.module.for_gpu:
+        return []
     w.module.declare("@up_compact", COMPACT)
     w.module.declare("@llvm.memmove.p0.p0.i64", "declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)")
     limit = w.kept("limit of the arena")

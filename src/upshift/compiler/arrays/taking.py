@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..check import Walk
 from ..code import Op
 from ..follow import written
 from ..kinds import NONE, Array, Kind, Slice
-from .elementwise import force, is_array
+from .elementwise import force, is_array, may_share, order_row, overlap
 
 
 @dataclass(slots=True)
@@ -83,6 +84,8 @@ def take(walk: Walk, op: Op, owner: str, parts: list[Part]) -> bool:
     lines.append(f"    made = new_array(x, ({', '.join(shape)},))")
     inner = _nested(lines, variables, shape)
     lines += [inner + f"set_at(made, {', '.join(variables)}, at(x, {', '.join(source)}))", "    return made"]
+    if len(variables) > 1:
+        walk.step(order_row(kind), None, (owner,))
     written(walk, op, "\n".join(lines), [owner, *block.names])
     return True
 
@@ -119,10 +122,13 @@ def _masked(walk: Walk, kind: Array, mask: Kind) -> str:
     indices = [f"i{a}" for a in range(mask.ndim)]
     where = ", ".join(indices)
     shape = ", ".join(["count_true(m)", *(f"x.shape[{a}]" for a in rest)])
-    lines = ["def masked(x, m):", *_same_shape(mask.ndim), f"    made = new_array(x, ({shape},))", "    k = 0"]
+    lines = ["def masked(x, m):", *_same_shape(mask.ndim), f"    made = new_array(x, ({shape},))"]
+    if not rest:
+        return "\n".join([*lines, "    take_true(made, m, x)", "    return made"])
+    lines.append("    k = 0")
     inner = _nested(lines, indices, [f"m.shape[{a}]" for a in range(mask.ndim)])
     lines += [inner + f"if at(m, {where}):"]
-    lines += [inner + (f"    made[k] = x[{where}]" if rest else f"    set_at(made, k, at(x, {where}))")]
+    lines += [inner + f"    made[k] = x[{where}]"]
     return "\n".join([*lines, inner + "    k += 1", "    return made"])
 
 
@@ -139,6 +145,10 @@ def put(walk: Walk, op: Op, owner: str, parts: list[Part], value: str) -> bool:
     given = force(walk, value) if is_array(walk.env[value]) else None
     mask = _mask(walk, parts)
     if mask is not None:
+        for name in (mask, value):
+            own = walk.env[name]
+            if isinstance(own, Array) and may_share(own, kind):
+                walk.step(_apart_row(own, kind), None, (name, owner))
         written(walk, op, _put_by_mask(walk, kind, walk.env[mask], given), [owner, mask, value])
         return True
     block = _block(walk, kind, parts)
@@ -155,16 +165,16 @@ def put(walk: Walk, op: Op, owner: str, parts: list[Part], value: str) -> bool:
     return True
 
 
+def _apart_row(own: Array, kind: Array) -> Any:
+    """Leave where what is read lies in the memory that is written to: NumPy reads what it has written meanwhile."""
+    return lambda w, x, out: w.leave_if(overlap(w, own, x, kind, out), None, "a part of an array is put into another")
+
+
 def _put_by_mask(walk: Walk, kind: Array, mask: Kind, given: Array | None) -> str:
     assert isinstance(mask, Array)
     if mask.ndim != kind.ndim or (given is not None and given.ndim != 1):
         raise walk.doubt("puts an array into another by a mask of fewer axes")
-    indices = [f"i{a}" for a in range(mask.ndim)]
-    where = ", ".join(indices)
     lines = ["def put(x, m, v):", *_same_shape(mask.ndim)]
     if given is not None:
-        lines += ["    if len(v) != count_true(m):", "        raise_broadcast()", "    k = 0"]
-    inner = _nested(lines, indices, [f"m.shape[{a}]" for a in range(mask.ndim)])
-    item = "v" if given is None else "at(v, k)"
-    lines += [inner + f"if at(m, {where}):", inner + f"    set_at(x, {where}, {item})"]
-    return "\n".join(lines if given is None else [*lines, inner + "    k += 1"])
+        lines += ["    if len(v) != count_true(m):", "        raise_broadcast()"]
+    return "\n".join([*lines, "    put_true(x, m, v)"])

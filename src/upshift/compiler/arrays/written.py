@@ -740,14 +740,19 @@ written(
     defaults={"method": "linear"},
 )
 written(np.cov, names="m", lines=lambda ndims, values: None if ndims["m"] != 2 else """
-x = m.astype(np.float64)
-n = x.shape[1]
+n = m.shape[1]
 if n < 2:
     give_up()
-x -= np.mean(x, axis=1)[:, None]
+if lies_in_rows(m):
+    x = m.astype(np.float64)
+    x -= np.mean(x, axis=1)[:, None]
+else:
+    y = m.T.astype(np.float64)
+    y -= np.mean(y, axis=0)
+    x = y.T
 c = np.dot(x, x.T)
 c *= 1 / (n - 1)
-if x.shape[0] == 1:
+if m.shape[0] == 1:
     give_up()
 return c
 """)  # fmt: skip
@@ -774,16 +779,24 @@ if first == last:
 edges = np.linspace(float(first), float(last), bins + 1)
 made = np.zeros((bins,), np.{"float64" if weights else "int64"})
 width = last - first
-for i in range(len(x)):
-    v = at(x, i)
-    k = int((v - first) / width * bins)
-    if k == bins:
-        k -= 1
-    if v < at(edges, k):
-        k -= 1
-    elif v >= at(edges, k + 1) and k != bins - 1:
-        k += 1
-    set_at(made, k, at(made, k) + {"at(weights, i)" if weights else "1"})
+near = np.empty((1024,), np.int64)
+n = len(x)
+low = 0
+while low < n:
+    part = x[low : low + 1024]
+    count = len(part)
+    near[:count] = (part - first) / width * bins
+    for i in range(count):
+        v = at(part, i)
+        k = at(near, i).item()
+        if k == bins:
+            k = plus(k, -1)
+        if v < at(edges, k):
+            k = plus(k, -1)
+        elif v >= at(edges, plus(k, 1)) and plus(k, 1) != bins:
+            k = plus(k, 1)
+        set_at(made, k, at(made, k).item() + {"at(weights, plus(low, i)).item()" if weights else "1"})
+    low += 1024
 return (made, edges)
 """
 

@@ -1,4 +1,4 @@
-"""A function's syntax tree in; blocks of simple operations (`code.py`) out, without a thought about kinds."""
+"""Lowers a function's syntax tree to blocks of simple operations (`code.py`), whatever its kinds are."""
 
 from __future__ import annotations
 

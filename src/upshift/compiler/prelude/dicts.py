@@ -6,7 +6,7 @@ import collections
 from collections.abc import Iterator
 from typing import Any
 
-from .hashes import hash_of
+from .hashes import empty_table, hash_of
 from .intrinsics import give_up, item, plus, set_item, shift_down, shortened, wrapping_mul
 from .objects import equals
 from .registry import apart, implements, inline, prelude
@@ -94,7 +94,7 @@ class Dict:
         size = 8
         while 3 * (len(self.keys_) + 1) > size:
             size = size * 2
-        self.slots = [-1] * size
+        self.slots = empty_table(size, -1)
         i = 0
         n = len(self.keys_)
         while i < n:

@@ -6,10 +6,34 @@ from typing import Any
 
 import numpy as np
 
-from .intrinsics import bits_of, byte, give_up, is_nan, item, plus, shift_down, whole, wrapping_add, wrapping_mul
-from .registry import inline, prelude
+from .intrinsics import (
+    bits_of,
+    byte,
+    give_up,
+    is_nan,
+    item,
+    plus,
+    set_item,
+    shift_down,
+    sized,
+    whole,
+    wrapping_add,
+    wrapping_mul,
+)  # fmt: skip
+from .registry import apart, inline, prelude
 
 MODULUS = 2305843009213693951
+
+
+@apart
+def empty_table(size: int, mark: int) -> Any:
+    """What a hash table begins with. A list of its own making: `[mark] * size` would be of one kind with the user's."""
+    made = sized(size)
+    i = 0
+    while i < size:
+        set_item(made, i, mark)
+        i = plus(i, 1)
+    return made
 
 
 @prelude

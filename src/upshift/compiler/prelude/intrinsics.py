@@ -284,6 +284,21 @@ def raise_broadcast() -> None:
     raise NotImplementedError
 
 
+def take_true(made: Any, mask: Any, x: Any) -> None:
+    """Put the items of an array where a mask is set into an array that has as many."""
+    made[...] = x[mask]
+
+
+def put_true(x: Any, mask: Any, v: Any) -> None:
+    """Put a number, or as many items as there are, where a mask of the same shape is set."""
+    x[mask] = v
+
+
+def lies_in_rows(x: Any) -> bool:
+    """Whether the axes of an array lie in memory in their order."""
+    return list(x.strides) == sorted(x.strides, reverse=True)
+
+
 def count_true(mask: Any) -> Any:
     """How many items of an array of bools are set."""
     return int(mask.sum())

@@ -115,7 +115,13 @@ def enumerate_(it: Any, start: int = 0) -> Iterator[Any]:
 
 @implements(zip)
 @inline
-def zip_(*its: Any) -> Any:
+def zip_(*its: Any, strict: bool = False) -> Any:
+    if strict:
+        if len(its) == 2:
+            return zip_two_strict(its[0], its[1])
+        if len(its) == 3:
+            return zip_three_strict(its[0], its[1], its[2])
+        return give_up()
     if len(its) == 2:
         return zip_two(its[0], its[1])
     if len(its) == 3:
@@ -140,6 +146,37 @@ def zip_two(a: Any, b: Any) -> Iterator[Any]:
             break
         else:
             return
+
+
+def zip_two_strict(a: Any, b: Any) -> Iterator[Any]:
+    rest = iter(b)
+    for x in a:
+        for y in rest:
+            yield x, y
+            break
+        else:
+            raise ValueError("zip() argument 2 is shorter than argument 1")
+    for _ in rest:
+        raise ValueError("zip() argument 2 is longer than argument 1")
+
+
+def zip_three_strict(a: Any, b: Any, c: Any) -> Iterator[Any]:
+    second = iter(b)
+    third = iter(c)
+    for x in a:
+        for y in second:
+            for z in third:
+                yield x, y, z
+                break
+            else:
+                raise ValueError("zip() argument 3 is shorter than arguments 1-2")
+            break
+        else:
+            raise ValueError("zip() argument 2 is shorter than argument 1")
+    for _ in second:
+        raise ValueError("zip() argument 2 is longer than argument 1")
+    for _ in third:
+        raise ValueError("zip() argument 3 is longer than arguments 1-2")
 
 
 def zip_three(a: Any, b: Any, c: Any) -> Iterator[Any]:

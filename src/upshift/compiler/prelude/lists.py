@@ -697,6 +697,23 @@ def extended(xs: Any, it: Any) -> Any:
 
 
 @prelude
+@inline
+def multiplied(xs: Any, times: int) -> Any:
+    """`xs *= times`, which gives the list itself."""
+    n = len(xs)
+    left = times - 1
+    if left < 0:
+        shortened(xs, 0)
+    while left > 0:
+        i = 0
+        while i < n:
+            xs.append(item(xs, i))
+            i = plus(i, 1)
+        left = left - 1
+    return xs
+
+
+@prelude
 def tuple_plus(a: Any, b: Any) -> Any:
     return as_tuple(list_plus(a, b))
 

@@ -10,7 +10,20 @@ from typing import Any
 import numpy as np
 
 from .arrays import argsort_packed, convolved, sort_packed
-from .intrinsics import at, count_true, give_up, new_array, raise_broadcast, same_object, set_at, wrapped
+from .intrinsics import (
+    at,
+    count_true,
+    give_up,
+    lies_in_rows,
+    new_array,
+    plus,
+    put_true,
+    raise_broadcast,
+    same_object,
+    set_at,
+    take_true,
+    wrapped,
+)
 from .registry import inline, prelude
 
 FLOATS = (float, complex, np.inexact)
@@ -19,10 +32,15 @@ WRITTEN = (
     np,
     at,
     count_true,
+    give_up,
+    lies_in_rows,
     math,
     new_array,
+    plus,
+    put_true,
     raise_broadcast,
     set_at,
+    take_true,
     wrapped,
     argsort_packed,
     convolved,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .hashes import hash_of, is_ours
+from .hashes import empty_table, hash_of, is_ours
 from .intrinsics import give_up, item, plus, set_item, shift_down, sized, wrapping_add, wrapping_mul
 from .registry import apart, inline, prelude
 
@@ -101,8 +101,8 @@ class Set:
         old_hashes = self.hashes
         old_items = self.items_
         n = self.mask + 1
-        self.state = [0] * size
-        self.hashes = [0] * size
+        self.state = empty_table(size, 0)
+        self.hashes = empty_table(size, 0)
         self.items_ = sized(size)
         self.mask = size - 1
         self.fill = self.count

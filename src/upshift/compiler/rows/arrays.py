@@ -6,12 +6,14 @@ items lie one behind the other is looked at when a loop begins; only where a kin
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..kinds import NUMPY, Array
+from . import results
 from .memory import NO_MEMORY
 
 DType = np.dtype[Any]
@@ -98,7 +100,11 @@ def bounded(w: Any, shape: Sequence[str]) -> str:
 def new(w: Any, kind: Array, shape: Sequence[str]) -> str:
     """An array whose items are not set yet."""
     size = product(w, bounded(w, shape), str(kind.dtype.itemsize))
-    pointer = w.new(f"call ptr @up_alloc(ptr %context, i64 {size})")
+    alloc = "up_alloc"
+    if kind.cell.find() in w.module.unit.given_back:
+        w.module.declare("@up_result", results.IR)
+        alloc = "up_result"
+    pointer = w.new(f"call ptr @{alloc}(ptr %context, i64 {size})")
     w.leave_if(w.new(f"icmp eq ptr {pointer}, null"), None, NO_MEMORY)
     return put_together(w, kind, pointer, shape, packed(w, kind.dtype, shape))
 
@@ -135,7 +141,7 @@ def place(w: Any, kind: Array, x: str, indices: Sequence[str]) -> str:
     return pointer
 
 
-def each(w: Any, n: str, body: Callable[[str], None], first: str = "0", step: int = 1) -> None:
+def each(w: Any, n: str, body: Callable[[str], None], first: str = "0", step: int | str = 1) -> None:
     """`for i in range(first, n, step): body(i)`."""
     before, head, turn, latch, end = w.label, w.fresh("head"), w.fresh("turn"), w.fresh("latch"), w.fresh("end")
     following = f"%{w.fresh('next')}"
@@ -169,6 +175,49 @@ def all_of(w: Any, flags: Sequence[str]) -> str:
     for flag in flags:
         made = flag if made == "true" else w.new(f"and i1 {made}, {flag}")
     return made
+
+
+def passes_on(w: Any, kind: Array, x: str, made: str) -> str:
+    """A view whose axes stand in the order of those that it is a view of: what is known of them holds for it."""
+    if kind.contiguous or x in w.rowwise:
+        w.rowwise.add(made)
+    return made
+
+
+def lies_in_rows(w: Any, kind: Array, x: str) -> str:
+    """Whether the axes of an array lie in memory in their order; those of length 1 may lie anyhow."""
+    shape, strides = shape_of(w, kind, x), strides_of(w, kind, x)
+    flags = []
+    for i, j in itertools.combinations(range(kind.ndim), 2):
+        ways = [w.new(f"icmp eq i64 {shape[k]}, 1") for k in (i, j)] + [
+            w.new(f"icmp sge i64 {strides[i]}, {strides[j]}")
+        ]
+        flags.append(w.new(f"or i1 {w.new(f'or i1 {ways[0]}, {ways[1]}')}, {ways[2]}"))
+    return all_of(w, flags)
+
+
+ANOTHER_ORDER = "arrays lie in memory in another order than row by row, and so does what NumPy makes of them"
+
+
+def leave_unless_rowwise(w: Any, ndim: int, parts: Sequence[tuple[Array, str]]) -> None:
+    """NumPy lays out what it makes of arrays as they lie; here it lies row by row, and the lane is left where that is
+    not so. Strides of 0 and axes of length 1 tell nothing, and where arrays disagree NumPy goes row by row."""
+    if all(kind.contiguous or kind.ndim < 2 or x in w.rowwise for kind, x in parts):
+        return
+    seen = [(ndim - kind.ndim, shape_of(w, kind, x), strides_of(w, kind, x)) for kind, x in parts]
+    for i, j in itertools.combinations(range(ndim), 2):
+        turned, straight = "false", "false"
+        for missing, shape, strides in seen:
+            if i < missing:
+                continue
+            flags = [w.new(f"icmp ne i64 {shape[k - missing]}, 1") for k in (i, j)]
+            flags += [w.new(f"icmp ne i64 {strides[k - missing]}, 0") for k in (i, j)]
+            tells = all_of(w, flags)
+            sizes = [w.intrinsic("llvm.abs.i64", "i64", ("i64", strides[k - missing]), ("i1", "false")) for k in (i, j)]
+            less = w.new(f"icmp ult i64 {sizes[0]}, {sizes[1]}")
+            turned = w.choose(w.new(f"and i1 {tells}, {less}"), "i1", "true", turned)
+            straight = w.choose(w.new(f"and i1 {tells}, {w.new(f'xor i1 {less}, true')}"), "i1", "true", straight)
+        w.leave_if(w.new(f"and i1 {turned}, {w.new(f'xor i1 {straight}, true')}"), None, ANOTHER_ORDER)
 
 
 def is_packed(w: Any, dtype: DType, shape: Sequence[str], strides: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kinds import UNSET, Either, Kind, List, Object, ll_of
+from ..kinds import UNSET, Either, Kind, List, Object, Refused, ll_of
 from .numbers import safe
 
 HEADER = "{ i64, i64, ptr }"
@@ -121,6 +121,8 @@ def middle(kind: List, part: List, start: int, after: int) -> Any:
     """A row that copies a list without its first and last items."""
 
     def emit(w: Any, xs: str) -> str:
+        if item_type(kind) != item_type(part):  # a copy of bytes would be read as items of another kind
+            raise Refused("the rest of a list behind a star becomes a list of other kinds")
         n = w.new(f"sub i64 {length(w, xs)}, {start + after}")
         made = new_list(w, part, n)
         size = w.new(f"mul i64 {n}, {w.size_of(item_type(kind))}")

@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 
 from ..kinds import INT, Array, Fused, Scalar, Tuple
-from . import arrays, items, loops
+from . import arrays, items, loops, teams
 from .items import Width
 from .numpy_casts import DType, cast
 
 FLAGS = 13
 """The word of the context that says which of the processor's flags are looked at."""
 WARNS = "NumPy warns"
+APART = "apart_"
+"""What the name of a loop begins with that one thread of a team runs by itself."""
 _X86 = platform.machine() in ("x86_64", "AMD64")
 FLAG_BITS: dict[str, int] = (
     {"invalid": 1, "divide": 4, "over": 8, "under": 16} if _X86 else {"invalid": 1, "divide": 2, "over": 4, "under": 8}
@@ -78,7 +80,8 @@ class Quiet:
 
     def leave_noted(self) -> None:
         for (cls, reason), room in self.noted.items():
-            self.w.leave_if(self.w.new(f"load i1, ptr {room}"), cls, reason)
+            flag = self.w.new(f"load i1, ptr {room}")
+            self.w.leave_if(teams.any_of(self.w, flag) if self.w.module.team else flag, cls, reason)
             self.w.do(f"store i1 false, ptr {room}")
 
 
@@ -89,6 +92,8 @@ def watched(w: Any, run: Callable[[], Any], always: int | None = None, raises: t
     """Something in which NumPy may warn: the lane is left where one of the flags is set that are looked at. `always`:
     flags that stand for an exception, whatever NumPy warns of."""
     w.module.watches = True
+    if w.module.for_gpu:
+        return run()
     room = w.local("i32")
     mask = str(always)
     if always is None:
@@ -165,12 +170,13 @@ def dtypes_in(fused: Fused) -> set[DType]:
 class Nest:
     """Loops over arrays of one shape, or that are stretched to it: the innermost one over whatever lies in one row."""
 
-    def __init__(self, w: Any, shape: Sequence[str], parts: Sequence[tuple[Array, str]]) -> None:
+    def __init__(self, w: Any, shape: Sequence[str], parts: Sequence[tuple[Array, str]], whole: bool = False) -> None:
+        """`whole`: it is looked whether there are gaps where no kind tells, too."""
         self.w, self.shape, self.parts = w, list(shape), list(parts)
         self.n = len(shape)
         self.pointers = [arrays.data(w, kind, x) for kind, x in parts]
         self.strides = [self._stretched(kind, x) for kind, x in parts]
-        self._flatten()
+        self._flatten(whole)
 
     def _stretched(self, kind: Array, x: str) -> list[str]:
         """Strides along the axes of the nest: 0 where an array has no such axis, or one of length 1."""
@@ -181,15 +187,20 @@ class Nest:
             found.append(w.choose(w.new(f"icmp eq i64 {n}, 1"), "i64", "0", step))
         return found
 
-    def _flatten(self) -> None:
+    def _flatten(self, whole: bool) -> None:
         """Where all arrays have the shape of the nest and no gaps, one long row takes the place of many."""
         w = self.w
-        if self.n < 2 or any(kind.ndim != self.n or not kind.contiguous for kind, _ in self.parts):
+        if self.n < 2 or any(kind.ndim != self.n for kind, _ in self.parts):
+            return
+        loose = [part for part in self.parts if not part[0].contiguous]
+        if loose and not whole:
             return
         flags = []
         for kind, x in self.parts:
             own = arrays.shape_of(w, kind, x)
             flags += [w.new(f"icmp eq i64 {a}, {b}") for a, b in zip(own, self.shape) if a != b]
+        for kind, x in loose:
+            flags += arrays.is_packed(w, kind.dtype, self.shape, arrays.strides_of(w, kind, x))
         flat = arrays.all_of(w, flags)
         total = arrays.count(w, self.shape)
         self.shape = [
@@ -197,6 +208,19 @@ class Nest:
         ]  # fmt: skip
         for (kind, _), strides in zip(self.parts, self.strides):
             strides[-1] = w.choose(flat, "i64", str(kind.dtype.itemsize), strides[-1])
+
+    def shared(self, body: Callable[[list[str]], None]) -> None:
+        """`body(pointers)` for all items, by the threads of a GPU's block."""
+
+        def at(indices: list[str]) -> None:
+            pointers = []
+            for pointer, strides in zip(self.pointers, self.strides):
+                for i, step in zip(indices, strides):
+                    pointer = arrays.moved(self.w, pointer, i, step)
+                pointers.append(pointer)
+            body(pointers)
+
+        teams.items(self.w, self.shape, at)
 
     def rows(self, body: Callable[[list[str], str, list[str]], None]) -> None:
         """`body(pointers, n, strides)` for every row."""
@@ -215,6 +239,8 @@ class Nest:
     def items(self, body: Callable[[Width, list[str]], None], wide: int) -> None:
         """`body(width, pointers)` for all items: several at once where rows have no gaps, the others one by one."""
         w = self.w
+        if w.module.team:
+            return self.shared(lambda pointers: body(Width(w, 1), pointers))
         pairs = zip(self.strides, [str(kind.dtype.itemsize) for kind, _ in self.parts])
         flags = [w.new(f"icmp eq i64 {strides[-1]}, {size}") for strides, size in pairs if strides[-1] != size]
         unit = arrays.all_of(w, flags) if wide > 1 else "false"
@@ -234,7 +260,7 @@ class Nest:
                 arrays.each(w, first, at_once, "0", wide)
             arrays.each(w, n, alone, first)
 
-        self.rows(row)
+        return self.rows(row)
 
 
 def _item(w: Any, kind: Array, pointer: str, j: str) -> str:
@@ -250,7 +276,7 @@ def fill(w: Any, out: Array, x: str, fused: Fused, value: str) -> None:
     quiet = Quiet(w)
     dtypes = {out.dtype, *dtypes_in(fused)}
     plain = all(dtype.kind != "c" and dtype.char != "e" for dtype in dtypes)
-    wide = items.WIDE // max(dtype.itemsize for dtype in dtypes) if plain else 1
+    wide = items.WIDE // max(dtype.itemsize for dtype in dtypes) if plain and not w.module.for_gpu else 1
     numbers = [i for i in range(len(leaves)) if i not in at]
     spread = {i: Width(w, wide).spread(fused.items[i].dtype, leaves[i]) for i in numbers}  # type: ignore[attr-defined]
 
@@ -321,9 +347,13 @@ def declare_loop(w: Any, ufunc: Any, dtypes: tuple[DType, ...]) -> tuple[str, st
 
 
 def call_loop(w: Any, ufunc: Any, dtypes: tuple[DType, ...], pointers: Sequence[str], n: str,
-              strides: Sequence[str]) -> None:  # fmt: skip
-    """One row: the addresses of the first items, how many there are, and the strides."""
+              strides: Sequence[str], alone: bool = False) -> None:  # fmt: skip
+    """One row: the addresses of the first items, how many there are, and the strides. `alone`: by one thread of a
+    team, which no other has to wait for."""
     name, own = declare_loop(w, ufunc, dtypes)
+    if alone:
+        w.module.declare(f"@{APART}{name}", f"declare void @{APART}{name}(ptr, ptr, ptr, ptr)")
+        name = f"{APART}{name}"
     count = len(pointers)
     columns, steps, length = w.local(f"[{count} x ptr]"), w.local(f"[{count} x i64]"), w.local("i64")
     for i, (pointer, step) in enumerate(zip(pointers, strides, strict=True)):
@@ -331,6 +361,17 @@ def call_loop(w: Any, ufunc: Any, dtypes: tuple[DType, ...], pointers: Sequence[
         w.do(f"store i64 {step}, ptr {w.new(f'getelementptr i64, ptr {steps}, i64 {i}')}")
     w.do(f"store i64 {n}, ptr {length}")
     w.do(f"call void @{name}(ptr {columns}, ptr {length}, ptr {steps}, ptr {own}) nounwind")
+
+
+def _leave_rearranged(w: Any, nest: Nest) -> None:
+    """NumPy goes the other way along axes that lie backwards, and makes one row of those of length 1: its loops give
+    other bits for numbers that do not lie one behind the other."""
+    alone = w.new(f"icmp eq i64 {nest.shape[-1]}, 1")
+    w.leave_if(alone, None, "rows of one item")
+    for steps in nest.strides:
+        for step in steps:
+            if not step.lstrip("-").isdigit():
+                w.leave_if(w.new(f"icmp slt i64 {step}, 0"), None, "arrays that lie backwards")
 
 
 def in_memory(w: Any, dtype: DType, value: str) -> str:
@@ -344,7 +385,9 @@ def by_loop(w: Any, ufunc: Any, dtypes: tuple[DType, ...], outs: Sequence[tuple[
             given: Sequence[tuple[Any, str]]) -> None:  # fmt: skip
     """A ufunc of arrays and numbers that have its dtypes already, into arrays of the result's shape."""
     own = [(kind, x) for kind, x in given if isinstance(kind, Array)]
-    nest = Nest(w, arrays.shape_of(w, *outs[0]), [*own, *outs])
+    nest = Nest(w, arrays.shape_of(w, *outs[0]), [*own, *outs], True)
+    if nest.n > 1 and not all(kind.contiguous for kind, _ in own):
+        _leave_rearranged(w, nest)
     cells = {
         i: in_memory(w, kind.dtype or np.dtype(float), x)
         for i, (kind, x) in enumerate(given)
@@ -357,4 +400,10 @@ def by_loop(w: Any, ufunc: Any, dtypes: tuple[DType, ...], outs: Sequence[tuple[
         places += list(rest)
         call_loop(w, ufunc, dtypes, [p for p, _ in places], n, [s for _, s in places])
 
-    watched(w, lambda: nest.rows(row))
+    def item(pointers: list[str]) -> None:
+        rest = iter(pointers)
+        places = [cells[i] if i in cells else next(rest) for i in range(len(given))]
+        places += list(rest)
+        call_loop(w, ufunc, dtypes, places, "1", ["0"] * len(places), alone=True)
+
+    watched(w, lambda: nest.shared(item) if w.module.team else nest.rows(row))

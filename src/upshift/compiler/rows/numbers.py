@@ -63,8 +63,10 @@ def to_complex(w: Any, value: str, kind: Kind) -> str:
 
 def rank(kind: Kind) -> int:
     """Where a kind stands among bool, int, float and complex; -1 for all others."""
-    kind = base(kind)
-    return (BOOL, INT, FLOAT, COMPLEX).index(kind) if kind in (BOOL, INT, FLOAT, COMPLEX) else -1
+    return _RANKS.get(base(kind), -1)
+
+
+_RANKS: dict[Kind, int] = {BOOL: 0, INT: 1, FLOAT: 2, COMPLEX: 3}
 
 
 # ---- ints

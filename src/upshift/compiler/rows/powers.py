@@ -45,7 +45,7 @@ def value_of(text: str) -> float | None:
 def power_of_doubles(w: Any, x: str, y: str) -> str:
     """C's `pow(x, y)`."""
     exponent = value_of(y)
-    short = _SHORT.get(exponent) if exponent is not None and knows_pow() else None
+    short = _SHORT.get(exponent) if exponent is not None and knows_pow() and not w.module.for_gpu else None
     if short is None:
         return str(w.call_c("pow", "double", ("double", x), ("double", y)))
     high, low = short(w, x)

@@ -127,7 +127,7 @@ def _as_map_dataset(file: File, node: ast.Call) -> Fix | None:
         return None
     assert isinstance(outer.func, ast.Attribute)
     text = f"ut.map_dataset({file.text(outer.func.value)}, {file.text(node.args[0])})"
-    return Fix("ut.map_dataset", "checked", (file.swap(outer, text),), UT)
+    return Fix("ut.map_dataset", "whole", (file.swap(outer, text),), UT)
 
 
 @on_method("map")

@@ -6,7 +6,7 @@ import ast
 
 from ..finding import Fix
 from ..kinds import FRAME_ATTRIBUTES, constant, keyword
-from ..rewriting import UP
+from ..rewriting import POLARS, UP
 from ..table import Figure, check, on_method
 from ..vector import body_of
 from ..walk import File
@@ -195,12 +195,44 @@ def look_at_iterrows(file: File, node: ast.Call, name: str) -> None:
     around = file.parents.get(node) if file.alias("pandas") else None
     one = isinstance(around, ast.Call) and getattr(around.func, "id", "") == "next"
     if file.alias("pandas") and not node.args and not one:
-        file.report("UPS132", node, "iterrows makes a Series of every row; use columns, or itertuples")
+        message = "iterrows makes a Series of every row; use columns, or itertuples"
+        file.report("UPS132", node, message, *_as_dicts(file, node, around))
+
+
+def _as_dicts(file: File, node: ast.Call, loop: ast.AST | None) -> list[Fix]:
+    """`for i, row in df.iterrows():` with dicts in the place of Series, where rows are only read by `row["name"]`."""
+    assert isinstance(node.func, ast.Attribute)
+    frame = node.func.value
+    if not isinstance(loop, ast.For) or loop.iter is not node or not isinstance(frame, ast.Name):
+        return []
+    if not isinstance(loop.target, ast.Tuple) or not all(isinstance(part, ast.Name) for part in loop.target.elts):
+        return []
+    row = getattr(loop.target.elts[-1], "id", "")
+    for n in ast.walk(file.tree):
+        if isinstance(n, ast.Name) and n.id == row and n is not loop.target.elts[-1]:
+            item = file.parents.get(n)
+            if not isinstance(item, ast.Subscript) or not isinstance(item.ctx, ast.Load) or item.value is not n:
+                return []
+            if not isinstance(constant(item.slice), str):
+                return []
+    if any(isinstance(n, ast.Name) and n.id == frame.id and isinstance(n.ctx, ast.Store) for n in ast.walk(loop)):
+        return []
+    rows = f"(dict(zip({frame.id}.columns, values)) for values in {frame.id}.to_numpy())"
+    return [Fix("rows as dicts", "whole", (file.swap(node, f"zip({frame.id}.index, {rows})"),))]
 
 
 @on_method("map_elements")
 def look_at_map_elements(file: File, node: ast.Call, name: str) -> None:
     if file.alias("polars") and node.args:
-        file.report(
-            "UPS134", node, "map_elements calls Python for every value; write it with expressions, or use up.map"
-        )
+        message = "map_elements calls Python for every value; write it with expressions, or use up.map"
+        file.report("UPS134", node, message, *_in_namespace(file, node))
+
+
+def _in_namespace(file: File, node: ast.Call) -> list[Fix]:
+    """`s.map_elements(f, return_dtype=t)` as `s.upshift.map(f, return_dtype=t)`."""
+    assert isinstance(node.func, ast.Attribute)
+    if len(node.args) != 1 or {word.arg for word in node.keywords} - {"return_dtype"}:
+        return []
+    column = file.text(node.func.value)
+    given = ", ".join(file.text(part) for part in [*node.args, *node.keywords])
+    return [Fix("upshift.map", "whole", (file.swap(node, f"{column}.upshift.map({given})"),), POLARS)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from ..finding import Edit, Fix
 from ..kinds import keyword
+from ..rewriting import made_once
 from ..table import Figure, check, on_call, on_function
 from ..walk import File
 
@@ -71,7 +73,11 @@ def look_at_transformation(file: File, node: ast.Call, name: str) -> None:
     known = isinstance(given, ast.Lambda) or (isinstance(given, ast.Name) and file.functions.get(given.id) is not None)
     if known and not names & bound:
         short = name.rpartition(".")[2]
-        file.report("UPS141", node, f"jax.{short} in a loop is traced anew every time; make it once, before the loop")
+        text = file.text(node) if short == "jit" else f"{file.alias('jax')}.jit({file.text(node)})"
+        fixes = made_once(file, node, loop.node, text) if short == "jit" or file.alias("jax") else []
+        file.report(
+            "UPS141", node, f"jax.{short} in a loop is traced anew every time; make it once, before the loop", *fixes
+        )
 
 
 @on_function
@@ -86,7 +92,8 @@ def look_at_definition(file: File, node: ast.FunctionDef) -> None:
         return
     mentions = [n for n in ast.walk(file.tree) if isinstance(n, ast.Name) and n.id == node.name]
     if len(mentions) == 1 and _runs_once(file, mentions[0]):
-        file.report("UPS142", node, f"compiling {node.name!r} takes longer than its one call")
+        fix = Fix("plain", "whole", tuple(Edit("decorator", file.span(d)) for d in node.decorator_list))
+        file.report("UPS142", node, f"compiling {node.name!r} takes longer than its one call", fix)
 
 
 def _runs_once(file: File, name: ast.Name) -> bool:

@@ -6,6 +6,7 @@ import ast
 
 from ..finding import Edit, Fix
 from ..kinds import constant, keyword
+from ..rewriting import made_once
 from ..table import Figure, check, on_call, on_function, on_local_call
 from ..walk import File
 
@@ -108,7 +109,10 @@ def look_at_function(file: File, node: ast.Call, name: str) -> None:
     names = {n.id for n in ast.walk(given) if isinstance(n, ast.Name)}
     inner = {a.arg for n in ast.walk(given) if isinstance(n, ast.Lambda) for a in n.args.args}
     if isinstance(given, ast.Name | ast.Lambda) and not (names - inner) & loop.bound:
-        file.report("UPS109", node, "tf.function in a loop traces anew every time; make it once, before the loop")
+        fixes = made_once(file, node, loop.node, file.text(node))
+        file.report(
+            "UPS109", node, "tf.function in a loop traces anew every time; make it once, before the loop", *fixes
+        )
 
 
 @on_function

@@ -1,4 +1,4 @@
-"""The process that runs the user's script: a job in a file in, the script's own output and a report in a file out."""
+"""The process that runs the user's script: it reads a job from a file and leaves a report in another."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .story import as_report
 
 
 def main(job: str) -> int:
-    """Run a job: {path, text, argv, replay, report}."""
+    """Run a job: {path, text, argv, replay, texts, report}."""
     if sys.path[0] in ("", os.getcwd()):
         del sys.path[0]  # `python -m` put it there; a script does not see modules beside which it happens to be started
     given = json.loads(Path(job).read_text(encoding="utf-8"))
     source = Source(given["path"], given["text"])
-    made = run(source, given["argv"], given["replay"])
+    made = run(source, given["argv"], given["replay"], given["texts"])
     sys.stdout.flush()
     Path(given["report"]).write_bytes(pickle.dumps(as_report(made, source.path)))
     return made.status

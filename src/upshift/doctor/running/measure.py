@@ -1,27 +1,25 @@
-"""A script in, a measured run out: what each site cost, what was tried there, and how the script ended."""
+"""Run a script with its slow places watched: what each one cost, what was tried there, how the script ended."""
 
 from __future__ import annotations
 
-import ast
 import linecache
 import os
 import sys
 import time
 import traceback
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..finding import Finding, Span
-from ..fixing import look
 from ..sources import Source
-from ..walk import File
-from .instrument import RECORDER, instrument
+from .instrument import RECORDER
+from .modules import Modules, prepare
 from .recorder import Record, Recorder
 from .replay import Trial, try_all
-from .sites import Site, find_sites
+from .sites import Site
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,10 @@ class Measured:
     record: Record
     trials: tuple[Trial, ...]
     note: str
+
+    @property
+    def path(self) -> str:
+        return self.site.findings[0].path
 
     def best(self) -> list[tuple[Finding, str]]:
         """The checked fix that saves most; of those within a twentieth of it, the first that is listed."""
@@ -57,43 +59,46 @@ class Run:
     measured: list[Measured] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
-    def allowed(self) -> dict[tuple[Span, str], str]:
-        """The fastest checked fix of each finding: by place and code, the fix's name."""
-        found: dict[tuple[Span, str], str] = {}
+    def allowed(self) -> dict[tuple[str, Span, str], str]:
+        """The fastest checked fix of each finding: by file, place and code, the fix's name."""
+        found: dict[tuple[str, Span, str], str] = {}
         for measured in self.measured:
             for finding, name in measured.best():
-                found[finding.place, finding.code] = name
+                found[finding.path, finding.place, finding.code] = name
         return found
 
-    def refused(self) -> set[tuple[Span, str, str]]:
+    def refused(self) -> set[tuple[str, Span, str, str]]:
         """Fixes that were tried and did not give the same, or not faster, or less than another of the same place."""
         allowed = self.allowed()
         return {
-            (finding.place, finding.code, trial.name)
+            (finding.path, finding.place, finding.code, trial.name)
             for measured in self.measured
             for finding in measured.site.findings
             for trial in measured.trials
-            if allowed.get((finding.place, finding.code)) != trial.name
+            if allowed.get((finding.path, finding.place, finding.code)) != trial.name
         }
 
 
-def run(source: Source, argv: Sequence[str], replay: bool = True) -> Run:
-    """Run a script as `python script.py argv` would, measured; `replay=False` runs it as it is."""
+def run(source: Source, argv: Sequence[str], replay: bool = True, texts: Mapping[str, str] | None = None) -> Run:
+    """Run a script as `python script.py argv` would, measured; `replay=False` runs it as it is.
+
+    Modules that it imports from its own folder are measured, too; `texts` has, by path, what some of them are to be.
+    """
     made = Run()
-    file = File(source.path, source.text, ast.parse(source.text, source.path))
-    file.examine()
-    made.findings = look(source)
-    sites = find_sites(file, made.findings) if replay else {}
-    recorder = Recorder(sites.values())
-    code = compile(instrument(file, sites), source.path, "exec")
-    names = _execute(source, code, argv, recorder, made)
+    recorder = Recorder()
+    script, code = prepare(source, recorder, replay)
+    modules = Modules(os.path.dirname(source.path) or ".", recorder, texts or {}, replay)
+    with modules.installed():
+        script.names = _execute(source, code, argv, recorder, made)
     recorder.finish(made.seconds)
-    made.importing = recorder.loaded.seconds
+    made.importing = recorder.imports.seconds
     made.seconds -= made.importing
-    for site in sites.values():
-        record = recorder.records[site.number]
-        trials, note = try_all(file, site, record, names) if record.calls else ([], "not reached")
-        made.measured.append(Measured(site, record, tuple(trials), note))
+    for part in (script, *modules.parts):
+        made.findings += part.findings
+        for site in part.sites.values():
+            record = recorder.records[site.number]
+            trials, note = try_all(part.file, site, record, part.names) if record.calls else ([], "not reached")
+            made.measured.append(Measured(site, record, tuple(trials), note))
     made.measured.sort(key=lambda m: (-max((t.saved for t in m.trials), default=0.0), -m.record.seconds))
     return made
 

@@ -1,4 +1,4 @@
-"""`%%upshift`: a cell in; the cell is run in the notebook's names, and what its slow lines cost is said."""
+"""The notebook magic `%%upshift`: runs a cell in the notebook's names and says what its slow lines cost."""
 
 from __future__ import annotations
 

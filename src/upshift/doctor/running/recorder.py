@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FrameType, TracebackType
 from typing import Any
@@ -54,11 +55,16 @@ class Record:
 class Recorder:
     """What the instrumented script calls."""
 
-    def __init__(self, sites: Iterable[Site]) -> None:
-        self.sites = sorted(sites, key=lambda site: site.number)
-        self.records = [Record() for _ in self.sites]
-        self.loaded = Record()
-        self.imports = _Timed(self.loaded)
+    def __init__(self, sites: Iterable[Site] = ()) -> None:
+        self.sites: list[Site] = []
+        self.records: list[Record] = []
+        self.imports = Imports()
+        self.add(sites)
+
+    def add(self, sites: Iterable[Site]) -> None:
+        """Sites whose numbers go on from those that are here."""
+        self.sites += sorted(sites, key=lambda site: site.number)
+        self.records += [Record() for _ in range(len(self.sites) - len(self.records))]
 
     def call(self, number: int, fn: Callable[..., Any]) -> Callable[..., Any]:
         """`fn`, timed; of many short calls only one in eight, so that the run is not slowed down."""
@@ -141,6 +147,34 @@ class Recorder:
                 record.calls += record.passed
             if record.function is not None:
                 record.traces = max(0, record.traces + _traces(record.function))
+
+
+class Imports:
+    """How long imports have taken: one within another is counted once, and what the user's modules do is not."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._since: list[float | None] = [None]
+
+    def __enter__(self) -> None:
+        self._since.append(self._since[-1] or time.perf_counter())
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        start = self._since.pop()
+        if self._since[-1] is None and start is not None:
+            self.seconds += time.perf_counter() - start
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Within an import, but not of it: the import will count all of its time, imports of the module theirs."""
+        start = time.perf_counter()
+        self._since.append(None)
+        try:
+            yield
+        finally:
+            self._since.pop()
+            if self._since[-1] is not None:
+                self.seconds -= time.perf_counter() - start
 
 
 class _Timed:

@@ -1,4 +1,4 @@
-"""Findings in, places to measure out: calls, comprehensions and loops of the script, and what each finding hangs on."""
+"""Which places of a script are measured (calls, comprehensions, loops), found from the findings about it."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Site:
     """And those that hold its results."""
 
 
-def find_sites(file: File, findings: list[Finding]) -> dict[Span, Site]:
-    """The places to measure, by span."""
+def find_sites(file: File, findings: list[Finding], first: int = 0) -> dict[Span, Site]:
+    """The places to measure, by span; their numbers begin with `first`."""
     sites: dict[Span, Site] = {}
     places = {f.place: f for f in findings}
     wanted = {f.code for f in findings}
@@ -42,6 +42,8 @@ def find_sites(file: File, findings: list[Finding]) -> dict[Span, Site]:
             _add_call(file, node, findings, sites)
         elif isinstance(node, ast.ListComp | ast.For) and wanted & LOOPS:
             _add_loop(file, node, places, sites)
+    for site in sites.values():
+        site.number += first
     return sites
 
 

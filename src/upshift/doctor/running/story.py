@@ -1,4 +1,4 @@
-"""A measured run in, words out: which lines cost what, what each alternative costs, which is best."""
+"""The report of a measured run: which lines cost what, what each alternative costs, which is best."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def tell(run: Run, path: str) -> str:
     end = f"ended with {run.error}" if run.error else f"ended with status {run.status}"
     imports = f", imported for {duration(run.importing)}" if run.importing > 0.1 else ""
     lines = [f"{path} ran for {duration(run.seconds)}{imports}, {end}"]
-    told: set[tuple[Any, str]] = set()
+    told: set[tuple[str, Any, str]] = set()
     for measured in run.measured:
         if measured.record.calls:
-            lines += _tell_site(measured, run, path)
-            told |= {(f.place, f.code) for f in measured.site.findings}
-    rest = [f for f in run.findings if (f.place, f.code) not in told]
+            lines += _tell_site(measured, run)
+            told |= {(f.path, f.place, f.code) for f in measured.site.findings}
+    rest = [f for f in run.findings if (f.path, f.place, f.code) not in told]
     lines += [_headline(f) for f in rest]
     if not run.findings:
         lines.append("  no slow map was found in it")
@@ -30,7 +30,7 @@ def _headline(finding: Finding) -> str:
     return f"  {finding.where}: {finding.code} {finding.message}"
 
 
-def _tell_site(measured: Measured, run: Run, path: str) -> list[str]:
+def _tell_site(measured: Measured, run: Run) -> list[str]:
     record, site = measured.record, measured.site
     lines = [_headline(f) for f in site.findings]
     share = 100 * record.seconds / run.seconds if run.seconds else 0.0
@@ -81,6 +81,7 @@ def as_data(run: Run) -> dict[str, Any]:
         "line": run.line,
         "sites": [
             {
+                "path": m.path,
                 "line": m.site.span[0],
                 "codes": [f.code for f in m.site.findings],
                 "calls": m.record.calls,

@@ -1,8 +1,11 @@
-"""A script in, measured and mended: run, repair what does not run, try alternatives, rewrite, run again and compare."""
+"""A script in, measured and mended: run, repair what does not run, try alternatives, rewrite, run again and compare.
+
+Modules that the script imports are rewritten with it, where they are named."""
 
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import re
 import subprocess
@@ -33,15 +36,21 @@ class Outcome:
     words: list[str] = field(default_factory=list)
     text: str = ""
     """The new text of the file."""
+    modules: tuple[Source, ...] = ()
+    texts: dict[str, str] = field(default_factory=dict)
+    """The new texts of modules, by path."""
 
 
-Runner = Callable[[Source, Sequence[str], bool], tuple[dict[str, Any], str]]
+Runner = Callable[[Source, Sequence[str], bool, dict[str, str]], tuple[dict[str, Any], str]]
+Place = tuple[Any, str]
+"""A finding's span and code."""
 
 
-def treat(source: Source, argv: Sequence[str], runner: Runner, mend: bool) -> Outcome:
-    """Measure a script and, where asked, choose its new text: checked, and run as a whole."""
-    report, output = runner(source, argv, True)
-    made = Outcome(source, report, output, text=source.text)
+def treat(source: Source, argv: Sequence[str], runner: Runner, mend: bool, modules: Sequence[Source] = ()) -> Outcome:
+    """Measure a script and, where asked, choose its new text and that of modules: checked, and run as a whole."""
+    report, output = runner(source, argv, True, {})
+    named = tuple(replace(m, path=os.path.relpath(m.path)) for m in modules)
+    made = Outcome(source, report, output, text=source.text, modules=named)
     made.words.append(report["text"].rstrip())
     if report["error"]:
         _repair(made, argv, runner)
@@ -59,7 +68,7 @@ def _repair(made: Outcome, argv: Sequence[str], runner: Runner) -> None:
     made.words.append(f"repaired ({names}), it is run again")
     before = made.source
     made.source = replace(made.source, text=repaired.text)
-    made.report, made.output = runner(made.source, argv, True)
+    made.report, made.output = runner(made.source, argv, True, {})
     made.words.append(made.report["text"].rstrip())
     if made.report["error"]:
         made.source = before
@@ -71,22 +80,28 @@ def _mend(made: Outcome, argv: Sequence[str], runner: Runner) -> None:
     """Apply what was checked and what is provably the same; keep it if the whole script still prints the same."""
     chosen = _choose(made.source, made.report)
     whole = chosen | _only_as_a_whole(made.source)
+    modules = [(m, _rewritten(m, _choose(m, made.report), made.report)) for m in made.modules]
+    changed = {m.path: new for m, new in modules if new.text != m.text}
     for choice in [whole, chosen] if whole != chosen else [chosen]:
-        fixed = fix(made.source, choice=_by_place(choice), later=_safe_but(made.report["refused"]))
-        if fixed.text == made.source.text:
+        fixed = _rewritten(made.source, choice, made.report)
+        if fixed.text == made.source.text and not changed:
             made.words.append("nothing to rewrite" if not made.repaired else "rewritten so that it runs")
-        elif not _keep(made, fixed, argv, runner, must_gain=choice is not chosen):
+        elif not _keep(made, fixed, changed, argv, runner, must_gain=choice is not chosen):
             continue
         return
 
 
-def _by_place(choice: dict[tuple[Any, str], Fix]) -> Callable[[Finding], Fix | None]:
+def _rewritten(source: Source, choice: dict[Place, Fix], report: dict[str, Any]) -> Fixed:
+    return fix(source, choice=_by_place(choice), later=safe_but(report["refused"]))
+
+
+def _by_place(choice: dict[Place, Fix]) -> Callable[[Finding], Fix | None]:
     return lambda finding: choice.get((finding.place, finding.code))
 
 
-def _safe_but(refused: set[Any]) -> Callable[[Finding], Fix | None]:
+def safe_but(refused: set[Any]) -> Callable[[Finding], Fix | None]:
     """In later rounds places have moved: what is safe, but for what was tried in vain."""
-    in_vain = {(code, name) for _, code, name in refused}
+    in_vain = {(code, name) for _, _, code, name in refused}
 
     def choose(finding: Finding) -> Fix | None:
         safe = finding.safe_fix
@@ -95,16 +110,20 @@ def _safe_but(refused: set[Any]) -> Callable[[Finding], Fix | None]:
     return choose
 
 
-def _keep(made: Outcome, fixed: Fixed, argv: Sequence[str], runner: Runner, must_gain: bool) -> bool:
-    """Run the rewritten script, and take it if it does the same."""
-    names = ", ".join(f"{f.code} line {f.line}: {one.name}" for f, one in fixed.mended)
+def _keep(
+    made: Outcome, fixed: Fixed, modules: dict[str, Fixed], argv: Sequence[str], runner: Runner, must_gain: bool
+) -> bool:
+    """Run the rewritten script with the rewritten modules, and take them if they do the same."""
+    parts = [f"{f.code} line {f.line}: {one.name}" for f, one in fixed.mended]
+    parts += [f"{f.code} {f.path}:{f.line}: {one.name}" for new in modules.values() for f, one in new.mended]
+    names, texts = ", ".join(parts), {path: new.text for path, new in modules.items()}
     if _READS.search(made.source.text):
         if must_gain:
             return False
-        made.text = fixed.text
+        made.text, made.texts = fixed.text, texts
         made.words.append(f"rewritten ({names}); not run again, as it reads standard input")
         return True
-    again, output = runner(replace(made.source, text=fixed.text), argv, False)
+    again, output = runner(replace(made.source, text=fixed.text), argv, False, texts)
     before, after = made.report["seconds"], again["seconds"]
     if again["error"] or again["status"] != made.report["status"]:
         made.words.append(f"left alone: rewritten ({names}), it ended with {again['error'] or again['status']}")
@@ -116,23 +135,23 @@ def _keep(made: Outcome, fixed: Fixed, argv: Sequence[str], runner: Runner, must
     if must_gain and after >= before:
         made.words.append(f"left alone: rewritten ({names}), it took {duration(after)}, before {duration(before)}")
         return False
-    made.text = fixed.text
+    made.text, made.texts = fixed.text, texts
     gain = f"{before / after:.3g} times faster" if after < before else "no faster"
     figures = f"{duration(before)} before, {duration(after)} after, {gain}"
     made.words.append(f"rewritten ({names}): the same output, {figures}")
     return True
 
 
-def _only_as_a_whole(source: Source) -> dict[tuple[Any, str], Fix]:
-    """Fixes of pipelines, which have no call to replay: a run of the whole script checks them."""
-    return {(f.place, f.code): one for f in look(source) for one in f.fixes if one.name == "ut.map_dataset"}
+def _only_as_a_whole(source: Source) -> dict[Place, Fix]:
+    """Fixes of what has no call to replay: a run of the whole script checks them."""
+    return {(f.place, f.code): one for f in look(source) for one in f.fixes if one.tier == "whole"}
 
 
-def _choose(source: Source, report: dict[str, Any]) -> dict[tuple[Any, str], Fix]:
+def _choose(source: Source, report: dict[str, Any]) -> dict[Place, Fix]:
     """For each finding the checked fix that is fastest, else the safe one, unless it was tried and no good."""
-    chosen: dict[tuple[Any, str], Fix] = {}
+    chosen: dict[Place, Fix] = {}
     for finding in look(source):
-        name = report["allowed"].get((finding.place, finding.code))
+        name = report["allowed"].get((finding.path, finding.place, finding.code))
         one = next((f for f in finding.fixes if f.name == name), None) or _untried(finding, report["refused"])
         if one is not None:
             chosen[finding.place, finding.code] = one
@@ -141,7 +160,7 @@ def _choose(source: Source, report: dict[str, Any]) -> dict[tuple[Any, str], Fix
 
 def _untried(finding: Finding, refused: set[Any]) -> Fix | None:
     safe = finding.safe_fix
-    return None if safe is None or (finding.place, finding.code, safe.name) in refused else safe
+    return None if safe is None or (finding.path, finding.place, finding.code, safe.name) in refused else safe
 
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
@@ -173,13 +192,13 @@ def first_difference(a: str, b: str) -> str:
 
 
 def run_in_child(
-    source: Source, argv: Sequence[str], replay: bool, echo: TextIO | None = None
+    source: Source, argv: Sequence[str], replay: bool, texts: dict[str, str], echo: TextIO | None = None
 ) -> tuple[dict[str, Any], str]:
     """Run a script in a process of its own; its output is passed on while it runs, and kept."""
     with tempfile.TemporaryDirectory(prefix="upshift-doctor-") as folder:
         job, report = Path(folder, "job.json"), Path(folder, "report")
-        words = {"path": source.path, "text": source.text, "argv": list(argv), "replay": replay, "report": str(report)}
-        job.write_text(json.dumps(words), encoding="utf-8")
+        words = {"path": source.path, "text": source.text, "argv": list(argv), "replay": replay, "texts": texts}
+        job.write_text(json.dumps({**words, "report": str(report)}), encoding="utf-8")
         command = [sys.executable, "-m", "upshift.doctor.running.child", str(job)]
         output = []
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as process:

@@ -16,13 +16,14 @@ import numpy as np
 
 from ...columns.forms import LEAF, Form, flatten
 from ...columns.inputs import Lanes
-from ...columns.kinds import INT, Kind, array_kind, fits_int64, kind_of, kind_of_dtype
+from ...columns.kinds import INT, Kind, array_kind, fits_int64, kind_of_dtype, kind_of_value
 from ..ran import NotCompiled
 from . import driver
 from .driver import Gpu, Memory, Pinned
 from .frames import Always, frame_of
 from .function import prepare
-from .kernel import HEAD, SCATTER, Kernel, Notes, lanes_in, marks_size, ptx_of_scatter, words_of
+from .kernel import HEAD, SCATTER, Kernel, Notes, lanes_in, marks_size, ptx_of_scatter
+from .lane import NoShapes
 from .target import target_of
 
 FEW = 64
@@ -108,7 +109,7 @@ class _Desk:
 
     def all_notes(self, kernel: Kernel) -> Any:
         room = self.room(kernel).room
-        return self.words[1 : 1 + room * kernel.record].reshape(room, -1)
+        return self.words[1 : 1 + room * kernel.record].reshape(room, max(kernel.record, 1))
 
     def left(self, kernel: Kernel, n: int, views: Sequence[View], stream: int) -> tuple[Any, list[Any]]:
         """Positions and elements of all lanes that are left, in order."""
@@ -129,13 +130,15 @@ class _Desk:
         if self.pending:
             driver.wait()
         self.pending = not stream
-        most = NOTED // (8 + values.itemsize)
+        values = np.ascontiguousarray(values).reshape(len(values), -1).view(np.uint8)
+        size = values.shape[1]
+        most = NOTED // (8 + size)
         for start in range(0, len(positions), most):
             some, numbers = positions[start : start + most], values[start : start + most]
             middle, here = 8 * len(some), self.answers.address
             self.answers.bytes[:middle].view(np.int64)[:] = some
-            self.answers.bytes[middle : middle + numbers.nbytes].view(numbers.dtype)[:] = numbers
-            words = len(some), values.itemsize, here, here + middle, out, self.marks.address
+            self.answers.bytes[middle : middle + numbers.nbytes] = numbers.ravel()
+            words = len(some), size, here, here + middle, out, self.marks.address
             self.scatter.start(len(some), 128, words, stream)
             if stream or start + most < len(positions):
                 driver.wait(stream)
@@ -167,7 +170,7 @@ def run_on_device(
                 if captured is not None:
                     return known.run(f, columns, shared, captured)
         ready = _Ready(columns, exact)
-        captured = ready.prepare(f, shared, prepared)
+        captured = ready.prepare(f, shared, prepared, columns)
         results = ready.run(f, columns, shared, captured, differ)
     except driver.DriverError as error:
         driver.give_up(str(error))
@@ -197,10 +200,22 @@ class _Ready:
         self.prepared: Any = None
         self.ask = not isinstance(frame, Always)
 
-    def prepare(self, f: Any, shared: dict[str, Any], prepared: Any) -> Any:
+    def _shapes(self, f: Any, shared: dict[str, Any], columns: Sequence[Any]) -> list[tuple[int, ...]]:
+        """Of the arrays that the plain function gives for the first element."""
+        first = [
+            taken(view, np.zeros(1, np.int64)) for view in self._views(list(map(self.frame.side_by_side, columns)))
+        ]
+        result = self._each(functools.partial(f, **shared), first)[0]
+        return [leaf.shape for leaf in flatten(result)[1] if isinstance(leaf, np.ndarray)]
+
+    def prepare(self, f: Any, shared: dict[str, Any], prepared: Any, columns: Sequence[Any]) -> Any:
         """Compile the function, unless that is done; what it captured."""
         form = Form(tuple, tuple(range(len(self.kinds))), (LEAF,) * len(self.kinds))
-        self.prepared = prepared or prepare(f, shared, Lanes(form, (), self.kinds), self.exact)
+        lanes = Lanes(form, (), self.kinds)
+        try:
+            self.prepared = prepared or prepare(f, shared, lanes, self.exact, ())
+        except NoShapes:
+            self.prepared = prepare(f, shared, lanes, self.exact, self._shapes(f, shared, columns))
         if self.prepared.mixed:
             raise NotCompiled("cuda", "its results are ints for some elements and floats for others")
         if tuple(self.prepared.kernel.kinds) != self.kinds:
@@ -233,9 +248,10 @@ class _Ready:
         if not n:
             raise NotCompiled("cuda", "there are no elements")
         with on.current():
-            rooms = [frame.room(columns[0], n, dtype, on) for dtype in kernel.outs]
+            outs_ = zip(kernel.outs, kernel.shapes or [()] * len(kernel.outs), strict=True)
+            rooms = [frame.room(columns[0], (n, *shape), dtype, on) for dtype, shape in outs_]
             outs = [address for _, address in rooms]
-            words, kept = words_of(kernel.shared, captured, on) if captured else ((), ())
+            words, kept = prepared.words(captured, on) if captured else ((), ())
             desk = _Desk.take(on, n)
             kernel.start(on, n, desk.marks.address, desk.room(kernel), ins, outs, words, stream)
             call = functools.partial(f, **shared) if shared else f
@@ -285,12 +301,15 @@ class _Ready:
         n = views[0].shape[0]
         index = np.setdiff1d(np.linspace(0, n - 1, min(LOOKED_AT, n)).astype(np.int64), left)
         wanted = self._leaves(self._each(call, [taken(view, index) for view in views]))
-        for address, dtype, wants in zip(outs, self.prepared.kernel.outs, wanted, strict=True):
-            self._compare(index, wants, taken(View(address, (n,), dtype), index), dtype, differ)
+        kernel = self.prepared.kernel
+        shapes = kernel.shapes or [()] * len(outs)
+        for address, dtype, shape, wants in zip(outs, kernel.outs, shapes, wanted, strict=True):
+            self._compare(index, wants, taken(View(address, (n, *shape), dtype), index), dtype, differ)
 
     def _compare(self, index: Any, wants: list[Any], got: Any, dtype: np.dtype[Any], differ: Differ) -> None:
         for i, want, one in zip(index, wants, got, strict=True):
-            reason = differ(dtype.type(want), one, self.prepared.exact)
+            one = np.asarray(one) if isinstance(want, np.ndarray) else one
+            reason = differ(want if isinstance(want, np.ndarray) else dtype.type(want), one, self.prepared.exact)
             if reason:
                 raise NotCompiled("cuda", f"its result is not the loop's: element {i}: {reason}")
 
@@ -304,7 +323,7 @@ class _Ready:
                 raise NotCompiled("cuda", "its results have different forms")
             leaves = [[below[i] for _, below in flat] for i in range(len(outs))]
         for column, dtype in zip(leaves, outs, strict=True):
-            kinds = set(map(kind_of, column))
+            kinds = set(map(kind_of_value, column))
             if any(kind is None or kind.dtype != dtype for kind in kinds):
                 raise NotCompiled("cuda", f"not all of its results are {dtype.name}")
             if INT in kinds and not all(map(fits_int64, column)):

@@ -12,20 +12,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from .ufuncs import c_name, is_single
+
 Error = float | str | None
 UNIT = 2.0**-52
 """One in the last place, at most, relative to a float's size."""
-CLOSE = 1e-9
-"""What the law allows, relative to a result."""
+OF_SINGLE = 2.0**29
+"""How many of these one in the last place of a float32 is."""
+CLOSE, CLOSE_SINGLE = 1e-9, 1e-5
+"""What the law allows, relative to a result: float64's and float32's."""
 UNDEFINED_AT_INFINITY = frozenset(("sin", "cos", "tan"))
 """Functions that are finite wherever their argument is."""
 SMALL = "4.000000e-03"
 """A relative error, below which a function is taken to be as steep as at the point itself; SLACK pays for that."""
 SLACK = "1.020000e+00"
-TINY = "0x0000000000000FD0"
+TINY, TINY_SINGLE = "0x0000000000000FD0", "1.000000e-42"
 """About 2e-320: what products that are less than normal floats may be off when they are added up."""
 MOST_UNITS = 1e5
-"""Relative errors beyond this no longer just add up."""
+"""Relative errors beyond this no longer just add up; of float32, those that come near to what the law allows."""
 _APART = {
     **dict.fromkeys(("exp", "exp2", "log", "log2"), 2.0), "sin": 3.0, "cos": 3.0,
     "erfc": 8.0, "asinh": 5.0, "acosh": 5.0, "cbrt": 6.0,
@@ -48,6 +52,8 @@ class Words(Protocol):
     def mul(self, *factors: str) -> str: ...
     def div(self, a: str, b: str) -> str: ...
     def size(self, a: str) -> str: ...
+    def wide(self, a: str) -> str: ...
+    def is_single(self, a: str) -> bool: ...
     def leave_unless(self, compare: str, a: str, b: str) -> None: ...
 
 
@@ -64,8 +70,14 @@ def number(value: float) -> str:
 
 
 def own(name: str) -> float:
-    """How far a GPU's function is off."""
-    return _APART.get(name, APART) + (OF_NUMPY if name.startswith("numpy_") else 0.0)
+    """How far a GPU's function is off, by the name that a lane's function has for it."""
+    units = _APART.get(c_name(name), APART) + (OF_NUMPY if name.startswith("numpy_") else 0.0)
+    return units * OF_SINGLE if is_single(name) else units
+
+
+def step(w: Words, value: str) -> float:
+    """One in the last place of a float."""
+    return OF_SINGLE if w.is_single(value) else 1.0
 
 
 def bound(w: Words, value: str, error: Error) -> str | None:
@@ -82,41 +94,45 @@ def _share(w: Words, value: str, error: Error) -> str:
 
 def of_sum(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
     """What is added up is rounded, by a unit of its own size or, what is no less, of both sizes of a sum."""
-    terms = [e if isinstance(e, str) else bound(w, a, (e or 0.0) + 1.0) for a, e in zip(args, errors, strict=True)]
-    return w.add(TINY, *terms, *([bound(w, out, 1.0)] if any(isinstance(e, str) for e in errors) else []))
+    unit = step(w, out)
+    terms = [e if isinstance(e, str) else bound(w, a, (e or 0.0) + unit) for a, e in zip(args, errors, strict=True)]
+    tiny = TINY_SINGLE if w.is_single(out) else TINY
+    return w.add(tiny, *terms, *([bound(w, out, unit)] if any(isinstance(e, str) for e in errors) else []))
 
 
 def of_product(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
     (a, b), (ea, eb) = args, errors
     if not isinstance(ea, str) and not isinstance(eb, str):
-        return _relative(w, out, (ea or 0.0) + (eb or 0.0) + 1.0)
+        return _relative(w, out, (ea or 0.0) + (eb or 0.0) + step(w, out))
     ea, eb = bound(w, a, ea), bound(w, b, eb)
     terms = [w.mul(w.size(b), ea) if ea else None, w.mul(w.size(a), eb) if eb else None]
-    return w.add(bound(w, out, 1.0), *terms, w.mul(ea, eb) if ea and eb else None)
+    return w.add(bound(w, out, step(w, out)), *terms, w.mul(ea, eb) if ea and eb else None)
 
 
 def of_quotient(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
     (a, b), (ea, eb) = args, errors
     if not isinstance(ea, str) and not isinstance(eb, str):
-        return _relative(w, out, (ea or 0.0) + (eb or 0.0) + 1.0)
+        return _relative(w, out, (ea or 0.0) + (eb or 0.0) + step(w, out))
     ea, eb = bound(w, a, ea), bound(w, b, eb)
     if eb:
         w.leave_unless("olt", eb, w.mul(SMALL, w.size(b)))
     terms = w.add(ea, w.mul(w.size(out), eb) if eb else None)
-    return w.add(bound(w, out, 1.0), w.mul(SLACK, w.div(terms, w.size(b))))
+    return w.add(bound(w, out, step(w, out)), w.mul(SLACK, w.div(terms, w.size(b))))
 
 
 def of_root(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
     (a,), (ea,) = args, errors
     if isinstance(ea, float):
-        return _relative(w, out, 0.5 * ea + 1.0)
-    w.leave_unless("olt", ea or "", w.mul(SMALL, a))
-    return w.add(bound(w, out, 1.0), w.mul(SLACK, w.div(ea or "", w.add(out, out))))
+        return _relative(w, out, 0.5 * ea + step(w, out))
+    w.leave_unless("olt", ea or "", w.mul(SMALL, w.wide(a)))
+    root = w.wide(out)
+    return w.add(bound(w, out, step(w, out)), w.mul(SLACK, w.div(ea or "", w.add(root, root))))
 
 
 def _relative(w: Words, out: str, units: float) -> Error:
     units *= 1.001
-    return units if units < MOST_UNITS else bound(w, out, units * 1.1)
+    most = 0.9 * CLOSE_SINGLE / UNIT if w.is_single(out) else MOST_UNITS
+    return units if units < most else bound(w, out, units * 1.1)
 
 
 # ---- functions: how far a result is off because the argument is
@@ -145,7 +161,7 @@ def _like_log(steepness: float) -> Rule:
 
 def _of_tan(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
     error = bound(w, args[0], errors[0]) or ""
-    steepness = w.add("1.000000e+00", w.mul(out, out))
+    steepness = w.add("1.000000e+00", w.mul(w.size(out), w.size(out)))
     w.leave_unless("olt", w.mul(error, steepness), SMALL)
     return w.mul(SLACK, steepness, error)
 

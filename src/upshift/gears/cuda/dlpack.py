@@ -43,13 +43,13 @@ _given_back = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda address: _LENT.pop(
 class DeviceColumn:
     """Numbers side by side in a GPU's memory, for any framework to take."""
 
-    def __init__(self, memory: Memory, dtype: np.dtype[Any], n: int, ordinal: int) -> None:
-        self.memory, self.dtype, self.n, self.ordinal = memory, dtype, n, ordinal
+    def __init__(self, memory: Memory, dtype: np.dtype[Any], shape: tuple[int, ...], ordinal: int) -> None:
+        self.memory, self.dtype, self.shape, self.ordinal = memory, dtype, shape, ordinal
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         return {
-            "shape": (self.n,), "typestr": self.dtype.str, "data": (self.memory.address, False), "version": 3,
+            "shape": self.shape, "typestr": self.dtype.str, "data": (self.memory.address, False), "version": 3,
             "strides": None, "stream": None,
         }  # fmt: skip
 
@@ -58,8 +58,8 @@ class DeviceColumn:
 
     def __dlpack__(self, **options: Any) -> Any:
         kind = _Type(_CODES[self.dtype.kind], 8 * self.dtype.itemsize, 1)
-        shape = (ctypes.c_int64 * 1)(self.n)
-        tensor = _Tensor(self.memory.address, _Device(_CUDA, self.ordinal), 1, kind, shape, None, 0)
+        shape = (ctypes.c_int64 * len(self.shape))(*self.shape)
+        tensor = _Tensor(self.memory.address, _Device(_CUDA, self.ordinal), len(self.shape), kind, shape, None, 0)
         managed = _Managed(tensor, None, ctypes.cast(_given_back, ctypes.c_void_p))
         address = ctypes.addressof(managed)
         _LENT[address] = managed, shape, self.memory

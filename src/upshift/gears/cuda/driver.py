@@ -22,8 +22,10 @@ import numpy as np
 from ...columns.kinds import Column
 from ..chunks import chunks_of, side_by_side
 
-MAJOR, MINOR = 75, 76
-"""Attributes of a device: its compute capability."""
+MAJOR, MINOR, PROCESSORS = 75, 76, 16
+"""Attributes of a device: its compute capability, how many multiprocessors it has."""
+MOST_SHARED, FREELY_SHARED = 8, 48 << 10
+"""The attribute of a kernel that says how much memory a block may share, and what it may without it."""
 _POINTER_KIND, _POINTER_DEVICE = 2, 9
 _PAGE, _NOT_READY = 4096, 600
 _BROKEN: list[str] = []
@@ -120,6 +122,8 @@ class Gpu:
     capability: int
     alone: bool
     """Whether this machine has no other."""
+    processors: int
+    """Each of which runs blocks by itself."""
     kernels: dict[str, Launcher] = field(default_factory=dict)
     """By PTX: compiled for this GPU."""
 
@@ -135,15 +139,18 @@ class Gpu:
     def __exit__(self, *error: object) -> None:
         _queue("cuCtxPopCurrent_v2", byref(c_void_p()))
 
-    def launcher(self, ptx: str, entry: str, form: str) -> Launcher:
-        """A kernel, compiled by the driver where it is not yet. The context must be current."""
+    def launcher(self, ptx: str, entry: str, form: str, shared: int = 0) -> Launcher:
+        """A kernel, compiled by the driver where it is not yet. The context must be current. `shared`: bytes of memory
+        that the threads of a block share."""
         found = self.kernels.get(ptx)
-        return found or self._compiled(ptx, entry, form)
+        return found or self._compiled(ptx, entry, form, shared)
 
-    def _compiled(self, ptx: str, entry: str, form: str) -> Launcher:
+    def _compiled(self, ptx: str, entry: str, form: str, shared: int) -> Launcher:
         module, fn = c_void_p(), c_void_p()
         _call("cuModuleLoadData", byref(module), ctypes.c_char_p(ptx.encode()))
         _call("cuModuleGetFunction", byref(fn), module, ctypes.c_char_p(entry.encode()))
+        if shared > FREELY_SHARED:
+            _call("cuFuncSetAttribute", fn, MOST_SHARED, shared)
         return self.kernels.setdefault(ptx, Launcher(fn.value or 0, form))
 
 
@@ -155,11 +162,11 @@ def gpu(ordinal: int = 0) -> Gpu:
     device, context = c_int(), c_void_p()
     _call("cuDeviceGet", byref(device), ordinal)
     _call("cuDevicePrimaryCtxRetain", byref(context), device)
-    major, minor, count = c_int(), c_int(), c_int()
-    for value, name in ((major, MAJOR), (minor, MINOR)):
+    major, minor, count, processors = c_int(), c_int(), c_int(), c_int()
+    for value, name in ((major, MAJOR), (minor, MINOR), (processors, PROCESSORS)):
         _call("cuDeviceGetAttribute", byref(value), name, device)
     _call("cuDeviceGetCount", byref(count))
-    return Gpu(ordinal, device.value, context, 10 * major.value + minor.value, count.value == 1)
+    return Gpu(ordinal, device.value, context, 10 * major.value + minor.value, count.value == 1, processors.value)
 
 
 def is_pinned(address: int) -> bool:
@@ -290,8 +297,8 @@ class Launcher:
         self.kernel, self.packed = kernel, struct.Struct(form)
         self.idle: list[tuple[Any, Any, Any]] = []
 
-    def start(self, n: int, threads: int, words: Sequence[Any], stream: int) -> None:
-        """A thread for each of n lanes."""
+    def start(self, n: int, threads: int, words: Sequence[Any], stream: int, blocks: int = 0, shared: int = 0) -> None:
+        """A thread for each of n lanes, or so many blocks that share so many bytes each."""
         try:
             box = self.idle.pop()
         except IndexError:
@@ -299,5 +306,7 @@ class Launcher:
             extra = (c_void_p * 5)(1, ctypes.addressof(words_there), 2, ctypes.addressof(size), 0)
             box = words_there, extra, size
         self.packed.pack_into(box[0], 0, *words)
-        _queue("cuLaunchKernel", self.kernel, -(-n // threads), 1, 1, threads, 1, 1, 0, stream, None, box[1])
+        _queue(
+            "cuLaunchKernel", self.kernel, blocks or -(-n // threads), 1, 1, threads, 1, 1, shared, stream, None, box[1]
+        )
         self.idle.append(box)

@@ -6,6 +6,7 @@ been imported by the user.
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any, Protocol
 
@@ -14,6 +15,8 @@ import numpy as np
 from ..ran import NotCompiled
 from .dlpack import DeviceColumn
 from .driver import Gpu, Memory
+
+Shape = tuple[int, ...]
 
 
 class Frame(Protocol):
@@ -29,8 +32,8 @@ class Frame(Protocol):
     def stream(self, array: Any) -> int:
         """The queue in which the framework works on the array now."""
 
-    def room(self, like: Any, n: int, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
-        """Room for n numbers, and its address."""
+    def room(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
+        """Room for numbers, and its address."""
 
     def handed_over(self, room: Any) -> Any:
         """The array that the user gets."""
@@ -57,12 +60,12 @@ class _Cupy(Always):
     def stream(self, array: Any) -> int:
         return int(self.cupy.cuda.get_current_stream().ptr)
 
-    def room(self, like: Any, n: int, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
+    def room(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
         if on.alone:
-            array = self.cupy.empty(n, dtype)
+            array = self.cupy.empty(shape, dtype)
         else:
             with like.device:
-                array = self.cupy.empty(n, dtype)
+                array = self.cupy.empty(shape, dtype)
         return array, array.data.ptr
 
     def handed_over(self, room: Any) -> Any:
@@ -85,8 +88,8 @@ class _Torch:
     def stream(self, array: Any) -> int:
         return int(self.torch.cuda.current_stream(array.device).cuda_stream)
 
-    def room(self, like: Any, n: int, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
-        array = self.torch.empty(n, dtype=getattr(self.torch, dtype.name), device=like.device)
+    def room(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
+        array = self.torch.empty(shape, dtype=getattr(self.torch, dtype.name), device=like.device)
         return array, array.data_ptr()
 
     def handed_over(self, room: Any) -> Any:
@@ -109,8 +112,8 @@ class _Numba(Always):
     def stream(self, array: Any) -> int:
         return 0
 
-    def room(self, like: Any, n: int, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
-        array = sys.modules["numba.cuda"].device_array(n, dtype)
+    def room(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
+        array = sys.modules["numba.cuda"].device_array(shape, dtype)
         return array, self.address(array)
 
     def handed_over(self, room: Any) -> Any:
@@ -133,9 +136,9 @@ class _Jax:
     def stream(self, array: Any) -> int:
         return 0
 
-    def room(self, like: Any, n: int, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
-        memory = Memory(on, n * dtype.itemsize)
-        return DeviceColumn(memory, dtype, n, on.ordinal), memory.address
+    def room(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
+        memory = Memory(on, math.prod(shape) * dtype.itemsize)
+        return DeviceColumn(memory, dtype, shape, on.ordinal), memory.address
 
     def handed_over(self, room: Any) -> Any:
         return sys.modules["jax"].numpy.from_dlpack(room)

@@ -11,15 +11,14 @@ import numpy as np
 from ...columns.forms import Form
 from ...columns.inputs import Lanes
 from ...columns.kinds import Column, Kind
-from ..binder import MISS, Binder, binder_of
 from ..ran import NotCompiled, Ran
 from . import driver
 from .belts import Trip, layout_of
 from .checks import with_checks
-from .flat import Flat, Shared, flatten_lane
-from .kernel import Kernel, ptx_of_lane, words_of
+from .flat import EXACT, Flat
+from .kernel import TEAM, Kernel, ptx_of_lane
+from .lane import Arrays, Captured, Lane, Shapes, lane_of
 from .rooms import rooms_of
-from .source import Source, source_of
 from .target import Target, target_of
 
 LONG = 600
@@ -32,10 +31,11 @@ class CudaFunction:
 
     kernel: Kernel
     form: Form
-    bind: Binder
+    taken: Captured
     exact: bool
-    mixed: bool
     near_numpy: bool
+    mixed: bool
+    unsure: bool
 
     @property
     def kinds(self) -> Sequence[Kind]:
@@ -43,8 +43,12 @@ class CudaFunction:
 
     def captured(self, f: Any, shared: dict[str, Any]) -> Any:
         """What all lanes share, as it is now; None where the kernel no longer stands on it."""
-        found = self.bind(f, shared)
-        return None if found is MISS else found
+        return self.taken.values(f, shared)
+
+    def words(self, captured: Any, on: driver.Gpu) -> tuple[list[int], Arrays]:
+        """The same as arguments of the kernel, and the memory that arrays among it were copied to."""
+        arrays = Arrays(on)
+        return self.taken.block(captured, arrays.place), arrays
 
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
         captured = self.captured(f, shared)
@@ -52,24 +56,17 @@ class CudaFunction:
             return None
         if self.near_numpy and np.geterr()["under"] != "ignore":  # of which a GPU tells nothing
             return Ran(self.form, [np.empty(n, dtype) for dtype in self.kernel.outs], np.arange(n), n)
-        return run_here(self.kernel, self.form, columns, n, captured, threads)
-
-
-def run_here(
-    kernel: Kernel, form: Form, columns: Sequence[Any], n: int, captured: Sequence[Any], threads: int
-) -> Ran | None:
-    """Lanes in this machine's memory; None where the GPU fails, which is noted."""
-    on = driver.gpu()
-    try:
-        with on.current():
-            words, kept = words_of(kernel.shared, captured, on)
-            outs = [_room(on, n, dtype, threads) for dtype in kernel.outs]
-        left = Trip(kernel, columns, outs, words, on, threads).run()
-        del kept
-    except driver.DriverError as error:
-        driver.give_up(str(error))
-        return None
-    return Ran(form, outs, left, n)
+        on = driver.gpu()
+        try:
+            with on.current():
+                words, kept = self.words(captured, on)
+                outs = [_room(on, n, dtype, threads) for dtype in self.kernel.outs]
+            left = Trip(self.kernel, columns, outs, words, on, threads).run()
+            del kept
+        except driver.DriverError as error:
+            driver.give_up(str(error))
+            return None
+        return Ran(self.form, outs, left, n, self.mixed, self.unsure)
 
 
 def _room(on: driver.Gpu, n: int, dtype: np.dtype[Any], threads: int) -> Column:
@@ -77,15 +74,16 @@ def _room(on: driver.Gpu, n: int, dtype: np.dtype[Any], threads: int) -> Column:
     return np.empty(n, dtype) if room is None else room
 
 
-def prepare(f: Any, shared: dict[str, Any], lanes: Lanes, exact: bool = False) -> CudaFunction:
-    """Compile a function for lanes of this kind, or say why not. `exact`: not one bit may differ from the loop's."""
-    if any(child.cls is not None for child in lanes.form.children):
-        raise NotCompiled("cuda", "its elements are records, not numbers or arrays")
+def prepare(
+    f: Any, shared: dict[str, Any], lanes: Lanes, exact: bool = False, shapes: Shapes | None = None
+) -> CudaFunction:
+    """Compile a function for lanes of this kind, or say why not. `exact`: not one bit may differ from the loop's;
+    `shapes`: of the results that are arrays, where all is in the GPU's memory."""
     look_for_gpu()
-    source, flat = lane_of_function(f, lanes.kinds, shared, target_of(driver.gpu().capability), exact)
-    kernel = build(flat, lanes.kinds, [kind.dtype for kind in source.outs], source.shared)
-    bind = binder_of([*source.unit.built_in, *source.bound])
-    return CudaFunction(kernel, source.form, bind, not flat.close, source.mixed, source.near_numpy)
+    target = target_of(driver.gpu().capability)
+    lane, flat = lane_of_function(f, lanes.form, lanes.kinds, shared, target, exact, shapes)
+    kernel = build(flat, lanes.kinds, lane.outs, lane.captured.words, shapes is not None)
+    return CudaFunction(kernel, lane.form, lane.captured, not flat.close, lane.near_numpy, lane.mixed, lane.unsure)
 
 
 def look_for_gpu() -> None:
@@ -101,24 +99,32 @@ def look_for_gpu() -> None:
 
 
 def lane_of_function(
-    f: Any, kinds: Sequence[Kind], shared: dict[str, Any], target: Target, exact: bool
-) -> tuple[Source, Flat]:
-    """One lane of a function, with all checks, for any processor."""
-    source = source_of(f, kinds, shared)
-    flat = flatten_lane(source.made, kinds, source.shared, target)
-    if exact and flat.close:
-        names = ", ".join(sorted(flat.maths - {"fmod"}))
+    f: Any,
+    form: Form,
+    kinds: Sequence[Kind],
+    shared: dict[str, Any],
+    target: Target,
+    exact: bool,
+    shapes: Shapes | None = None,
+) -> tuple[Lane, Flat]:
+    """One lane of a function, and the same with all checks, for any processor."""
+    lane = lane_of(f, form, kinds, shared, target, shapes)
+    if exact and lane.flat.close:
+        names = ", ".join(sorted(lane.flat.maths - EXACT))
         raise NotCompiled("cuda", f"the last bits of {names} are not the loop's on a GPU")
-    return source, with_checks(flat, source.near_numpy)
+    return lane, with_checks(lane.flat, lane.near_numpy)
 
 
-def build(flat: Flat, kinds: Sequence[Kind], outs: Sequence[np.dtype[Any]], shared: Sequence[Shared]) -> Kernel:
-    """The kernel of a lane's function, for the GPU that is here."""
+def build(flat: Flat, kinds: Sequence[Kind], outs: Sequence[Kind], captured: int, there: bool) -> Kernel:
+    """The kernel of a lane's function, for the GPU that is here. `there`: for columns in its memory alone."""
     on = driver.gpu()
+    dtypes, shapes = tuple(kind.dtype for kind in outs), tuple(kind.lane_shape for kind in outs)
     lanes = 1 if flat.loops or flat.text.count("\n") > LONG else 4
     ptx = ptx_of_lane(flat, kinds, target_of(on.capability), lanes)
-    kernel = Kernel(ptx, tuple(kinds), tuple(outs), tuple(shared), 128 if flat.loops else 256, lanes)
-    if layout_of(kernel) is None:
+    threads = TEAM if flat.team else 128 if flat.loops else 256
+    room = flat.room if flat.team else -1
+    kernel = Kernel(ptx, tuple(kinds), dtypes, captured, threads, lanes, shapes, room)
+    if not there and layout_of(kernel) is None:
         raise NotCompiled("cuda", "an element is too large to be sent in one piece")
     try:
         with on.current():

@@ -10,15 +10,19 @@ import numpy as np
 from llvmlite import ir
 
 from ...columns.kinds import Column, Kind
-from . import driver
-from .driver import Gpu, Launcher, Memory
-from .flat import F64, I32, I64, LANE, POINTER, Flat, Shared
+from .driver import Gpu, Launcher
+from .flat import F64, I32, I64, LANE, POINTER, Flat
 from .sincos import both_at_once
+from .support import ON_A_GPU, support_for
 from .target import Target, ptx_of
 
 ENTRY, SCATTER = "upshift_kernel", "upshift_scatter"
 HEAD = 256
 """Bytes before the bits of lanes that are left; the first four say how many are."""
+
+
+SHARED, RESIDENT, TEAM, BLOCKS = 228 << 10, 2048, 256, 4
+"""Bytes and threads of a multiprocessor; threads that run a lane together, and how many such teams it is to have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +33,23 @@ class Kernel:
     kinds: tuple[Kind, ...]
     """Of the columns."""
     outs: tuple[np.dtype[Any], ...]
-    shared: tuple[Shared, ...]
+    captured: int = 0
+    """How many arguments of 64 bits hold what was captured."""
     threads: int = 256
     """Of a block: few where lanes take their own time, so that one that takes long does not keep many from ending."""
     lanes: int = 1
     """That one thread runs."""
+    shapes: tuple[tuple[int, ...], ...] = ()
+    """Of one lane's results; () where they are numbers."""
+    room: int = -1
+    """Bytes that the threads of a block share, where they run a lane together."""
     form: str = field(init=False)
     """Of its arguments, as `struct` has it."""
     record: int = field(init=False)
     """How many words of 64 bits a note of a lane has: its position and its elements; 0 where they are arrays."""
 
     def __post_init__(self) -> None:
-        shared = "".join("d" if word == F64 else "q" for one in self.shared for word in one.words)
-        object.__setattr__(self, "form", f"<{4 + len(self.kinds) + len(self.outs)}q{shared}")
+        object.__setattr__(self, "form", f"<{4 + len(self.kinds) + len(self.outs) + self.captured}q")
         known = all(kind.shape is None for kind in self.kinds)
         object.__setattr__(self, "record", 1 + sum(map(_words_of, self.kinds)) if known else 0)
 
@@ -60,11 +68,16 @@ class Kernel:
 
         `marks` must be clear: lanes that are left are counted there, and have their bits set.
         """
-        self.launcher(on).start(-(-n // self.lanes), self.threads, (n, marks, *notes, *columns, *outs, *words), stream)
+        given = (n, marks, *notes, *columns, *outs, *words)
+        if self.room < 0:
+            self.launcher(on).start(-(-n // self.lanes), self.threads, given, stream)
+            return
+        blocks = min(n, on.processors * min(SHARED // (self.room + 1024), RESIDENT // self.threads))
+        self.launcher(on).start(n, self.threads, given, stream, blocks, self.room)
 
     def launcher(self, on: Gpu) -> Launcher:
         """The kernel as the GPU has it. The context must be current."""
-        return on.launcher(self.ptx, ENTRY, self.form)
+        return on.launcher(self.ptx, ENTRY, self.form, max(self.room, 0))
 
     def elements(self, records: Column) -> list[Column]:
         """Columns of the elements in some notes."""
@@ -103,31 +116,18 @@ def lanes_in(bits: Column) -> Column:
     return words[word] * 64 + bit
 
 
-def words_of(shared: Sequence[Shared], values: Sequence[Any], on: Gpu) -> tuple[list[Any], list[Memory]]:
-    """What all lanes share as arguments of a kernel, and the memory that arrays among it were copied to."""
-    words: list[Any] = []
-    memory: list[Memory] = []
-    for one, value in zip(shared, values, strict=True):
-        if one.ndim is not None:
-            array = np.ascontiguousarray(value)
-            memory.append(Memory(on, array.nbytes))
-            driver.send(memory[-1].address, array.ctypes.data, array.nbytes)
-            driver.wait()
-            words += [memory[-1].address, *array.shape]
-        elif one.dtype.kind == "c":
-            words += [value.real, value.imag]
-        else:
-            words.append(value if one.dtype.kind == "f" else int(value))
-    return words, memory
-
-
 # ---- LLVM's words
 
 
 def ptx_of_lane(flat: Flat, kinds: Sequence[Kind], target: Target, lanes: int = 1) -> str:
-    """PTX of `upshift_kernel(n, marks, notes, room, *columns, *outs, *shared)`. `lanes`: that one thread runs."""
+    """PTX of `upshift_kernel(n, marks, notes, room, *columns, *outs, *captured)`. `lanes`: that one thread runs."""
     flat = both_at_once(flat, target)
-    return ptx_of((_Entry(flat, kinds).write(lanes), flat.text), ENTRY, flat.maths, target)
+    entry = _Entry(flat, kinds)
+    texts = entry.write_team() if flat.team else entry.write(lanes), flat.text
+    ptx = ptx_of([*texts, support_for("\n".join(texts), ON_A_GPU)], ENTRY, flat.maths, target)
+    if flat.team:
+        ptx = ptx.replace("\n)\n{", f"\n)\n.maxntid {TEAM}, 1, 1\n.minnctapersm {BLOCKS}\n{{", 1)
+    return ptx
 
 
 class _Entry:
@@ -158,6 +158,34 @@ class _Entry:
                     self._run(i)
             with some:
                 self._run_some(first)
+        builder.ret_void()
+        return str(self.module)
+
+    def write_team(self) -> str:
+        """A block's lanes are as far apart as there are blocks; all its threads run each of them."""
+        builder, (block, inside) = self.builder, self.thread
+        wait = ir.Function(self.module, ir.FunctionType(ir.VoidType(), []), "upshift_wait")
+        wait.attributes.add("convergent")
+        before, head, body, end = (
+            builder.block, *(builder.append_basic_block(name) for name in ("head", "lane", "end"))
+        )  # fmt: skip
+        blocks = ir.Function(self.module, ir.FunctionType(I32, []), "llvm.nvvm.read.ptx.sreg.nctaid.x")
+        step = builder.zext(builder.call(blocks, []), I64)
+        builder.branch(head)
+        builder.position_at_end(head)
+        i = builder.phi(I64)
+        i.add_incoming(block, before)
+        builder.cbranch(builder.icmp_signed("<", i, self.n), body, end)
+        builder.position_at_end(body)
+        odd = builder.call(self.lane, [i, *self.given])
+        first = builder.icmp_signed("==", inside, I64(0))
+        with builder.if_then(builder.and_(first, builder.icmp_signed("!=", odd, I32(0))), likely=False):
+            _mark(builder, self.marks, i)
+            builder.store(I64(1), builder.bitcast(self.notes, I64.as_pointer()))
+        builder.call(wait, [])
+        i.add_incoming(builder.add(i, step), builder.block)
+        builder.branch(head)
+        builder.position_at_end(end)
         builder.ret_void()
         return str(self.module)
 

@@ -16,8 +16,9 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from ...compiler import code_cache
 from ..ran import NotCompiled
-from .ufuncs import c_name
+from .ufuncs import c_name, is_single
 
 TRIPLE = "nvptx64-nvidia-cuda"
 _CHIPS = ((90, "sm_90", "+ptx78"), (80, "sm_80", "+ptx70"), (70, "sm_70", "+ptx60"), (60, "sm_60", "+ptx50"))
@@ -30,9 +31,15 @@ class Target:
     def __init__(self, triple: str, cpu: str = "", features: str = "") -> None:
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
-        self.triple = triple
-        self.machine = llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=3)
+        self.triple, self.cpu, self.features = triple, cpu, features
+        self.machine = self.fresh()
         self.layout = str(self.machine.target_data)
+        self.maker = f"{llvm.llvm_version_info} {triple} {cpu} {features}"
+        """All that the code depends on besides the module and NVIDIA's maths."""
+
+    def fresh(self) -> Any:
+        """A code generator of its own, for whoever keeps it."""
+        return llvm.Target.from_triple(self.triple).create_target_machine(cpu=self.cpu, features=self.features, opt=3)
 
     def parse(self, text: str) -> Any:
         """A module for this processor, from the words of any other."""
@@ -46,6 +53,24 @@ class Target:
         options.loop_unrolling = unroll
         builder = llvm.create_pass_builder(self.machine, options)
         builder.getModulePassManager().run(module, builder)
+
+    def drop_unused(self, module: Any) -> None:
+        """Throw away what nothing calls, before any work is done on it."""
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_global_dead_code_eliminate_pass()
+        passes.run(module, llvm.create_pass_builder(self.machine, llvm.create_pipeline_tuning_options()))
+
+    def scalarise(self, module: Any) -> None:
+        """Inline all, and take apart what is made of several numbers, wherever it goes."""
+        builder = llvm.create_pass_builder(self.machine, llvm.create_pipeline_tuning_options())
+        for last in ("add_register_to_memory_pass", "add_sroa_pass"):
+            passes = llvm.create_new_module_pass_manager()
+            if last == "add_register_to_memory_pass":
+                passes.add_always_inliner_pass()
+                passes.add_global_dead_code_eliminate_pass()
+                passes.add_simplify_cfg_pass()
+            getattr(passes, last)()
+            passes.run(module, builder)
 
     def assemble(self, module: Any) -> str:
         text: str = self.machine.emit_assembly(module)
@@ -76,22 +101,36 @@ def keep_only(module: Any, names: Iterable[str]) -> None:
 
 
 def ptx_of(texts: Iterable[str], entry: str, maths: Iterable[str], target: Target) -> str:
-    """PTX of one kernel and what it calls. `maths`: C's functions among that, by the names `upshift_sin`, ..."""
+    """PTX of one kernel and what it calls, from the disk or made anew. `maths`: C's functions among that, by the names
+    `upshift_sin`, ..."""
     names = "|".join(sorted(maths))
+    texts = tuple(texts)
+    kept = code_cache.name_of(target.maker, entry, names, *texts)
+    found = code_cache.load(kept)
+    if found is not None:
+        return found.decode()
     module = target.parse("")
     for text in texts:
         if names:
-            text = re.sub(rf"@upshift_({names})\(", lambda found: f"@__nv_{c_name(found[1])}(", text)
+            text = re.sub(rf"@upshift_({names})\(", lambda found: f"@{_device_name(found[1])}(", text)
             text = _each_once(text)
         module.link_in(target.parse(text))
     if names:
         module.link_in(_device_maths(target))
     keep_only(module, [entry])
+    target.drop_unused(module)
     target.optimise(module, 3)
     missing = [fn.name for fn in module.functions if fn.is_declaration and not fn.name.startswith("llvm.")]
     if missing:
         raise NotCompiled("cuda", f"it calls {missing[0]}, which GPUs do not have")
-    return target.assemble(module)
+    ptx = target.assemble(module)
+    code_cache.keep(kept, ptx.encode())
+    return ptx
+
+
+def _device_name(name: str) -> str:
+    """NVIDIA's name of a function."""
+    return f"__nv_{c_name(name)}{'f' if is_single(name) else ''}"
 
 
 def _each_once(text: str) -> str:

@@ -1,1 +1,1 @@
-"""The jax gear: a tree in; one XLA program without branches out, on CPU or GPU."""
+"""The gear `jax`: the tree as one XLA program without branches, on CPU or GPU."""

@@ -1,4 +1,4 @@
-"""Values of one dtype in, a value out: what XLA does with the loop's very bits, and how bounds spread through it."""
+"""Arithmetic of one dtype in XLA with the loop's very bits, and how error bounds spread through it."""
 
 from __future__ import annotations
 

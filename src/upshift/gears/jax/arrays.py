@@ -1,4 +1,4 @@
-"""A step on arrays in; the value that it makes of one lane out. One row for every NumPy function that JAX has, too."""
+"""Array functions in JAX: one row for every NumPy function that `jax.numpy` has, too."""
 
 from __future__ import annotations
 

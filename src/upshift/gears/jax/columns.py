@@ -1,4 +1,4 @@
-"""Columns that are JAX arrays in; results that are JAX arrays out, on the same device, by the loop's law.
+"""JAX arrays as columns, and results as JAX arrays on the same device.
 
 Elements are what iterating `np.asarray(column)` yields, and results have the dtype that the loop gives them: float64
 where it does, whatever JAX is set to. Odd lanes are run by the plain function on the host and put in place.

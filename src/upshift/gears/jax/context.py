@@ -1,4 +1,4 @@
-"""Nothing in; a block out in which JAX computes in 64 bits and in full precision, whatever the user has set."""
+"""A context in which JAX computes in 64 bits and in full precision, whatever the user's settings are."""
 
 from __future__ import annotations
 

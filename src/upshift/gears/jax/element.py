@@ -1,4 +1,4 @@
-"""A tree in; a function of one lane out, in JAX, without branches: all paths are computed, results are selected.
+"""The tree as a JAX function of one lane without branches: all paths are computed, results are selected.
 
 Lanes that the program is not right for (an untraced path, an error, a float that may be off) are `odd`.
 """

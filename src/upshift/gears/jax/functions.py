@@ -1,4 +1,4 @@
-"""Functions that XLA computes within a few roundings of the loop's: values in, a value with a bound out."""
+"""Functions that XLA computes within a few roundings of the loop's, each with its error bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tree in; an XLA program out that runs all lanes at once, checked lane by lane for what it is not right for."""
+"""Runs all lanes by one XLA program, and leaves lanes for which it may not be right to the plain function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading and writing parts of arrays: `x[key]`, `x[key] = value`, `take`: values in, values out.
+"""Reading and writing parts of arrays in JAX: `x[key]`, `x[key] = value`, `take`.
 
 JAX takes an index that is out of bounds for the nearest one within; NumPy raises. Such lanes are odd. A write makes a
 new array: where each number of the storage comes from is worked out while tracing, through whatever views it goes.

@@ -1,4 +1,4 @@
-"""Functions made of others (averages, quadrature, interpolation, creation, missing numbers): values in, values out."""
+"""JAX functions made of others: averages, quadrature, interpolation, creation, missing numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A step on numbers in, by the name of its rule; the value that it makes of one lane out."""
+"""Steps on single numbers in JAX, looked up by the name of their rule."""
 
 from __future__ import annotations
 

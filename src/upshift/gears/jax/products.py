@@ -1,4 +1,4 @@
-"""Products of arrays, linear algebra and Fourier transforms: values in, values with bounds out."""
+"""Products of arrays, linear algebra and Fourier transforms in JAX, with error bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that make less of an axis, and running ones: values in, values with bounds out.
+"""Reductions and running sums in JAX, with error bounds.
 
 Sums are added up in another order than the loop's. On double floats the bound holds whatever is added up; on single
 floats, where the law leaves little room, it is what roundings amount to unless they conspire.

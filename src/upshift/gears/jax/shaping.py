@@ -1,4 +1,4 @@
-"""Functions that move numbers without changing them, and those that join, sort and select: values in, values out."""
+"""JAX functions that move, join, sort and select numbers without changing them."""
 
 from __future__ import annotations
 

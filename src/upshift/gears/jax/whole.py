@@ -1,4 +1,4 @@
-"""A function and the kinds of one call's JAX arrays in; XLA's program for such calls out, or why there is none."""
+"""Whole functions of JAX arrays, for `up.function`: one XLA program for all calls with these kinds."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import jax
 
 from ...columns.forms import LEAF, flatten
-from ..binder import binder_of
 from ..calls import Argument, Call, Fixed, Foreign, leaves_of, parts_of, together
+from ..capture_reader import binder_of
+from ..dependencies import standing_of
 from ..ran import NotCompiled
 from ..signatures import call_with, place_of
-from ..standing import standing_of
 
 
 def compile_call(f: Any, arguments: Sequence[Argument]) -> Call:

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -16,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ...columns.boxes import numbers_in
 from ...columns.forms import is_namedtuple
 from ...columns.inputs import Elements, Records
 from ...columns.kinds import Column, fits_int64
+from ...columns.list_reader import items_in, numbers_in
 from ...columns.unboxed import Unboxed
 from ...compiler.kinds import BOOL, COMPLEX, FLOAT, INT, NONE, NUMPY, STR, Array, Cell, Either, Kind, List, Tuple
 from .arrays import words_of
@@ -122,6 +123,10 @@ def _listed(elements: Sequence[Any]) -> Argument:
             return Argument(cls, (column,))
     if cls is np.ndarray:
         return _arrays(elements)
+    if cls is tuple or (elements and is_namedtuple(elements[0])):
+        found = items_in(elements) if len(elements[0]) <= MOST_ITEMS else None
+        if found is not None:
+            return _tuples(cls, [_item(elements, j, column) for j, column in enumerate(found)])
     classes = set(map(type, elements))
     if len(classes) > 1:
         return _mixed(elements, classes)
@@ -138,12 +143,19 @@ def _listed(elements: Sequence[Any]) -> Argument:
         width = len(elements[0])
         if width > MOST_ITEMS or set(map(len, elements)) != {width}:
             raise NotColumns("elements are tuples of many or of several lengths")
-        return _tuples(cls, [_listed(column) for column in zip(*elements)])
+        return _tuples(cls, [_item(elements, j, None) for j in range(width)])
     if cls is type(None):
         return Argument(cls, ())
     if issubclass(cls, np.generic) and elements[0].dtype in NUMPY:
         return Argument(elements[0].dtype, (np.array(elements, elements[0].dtype),))
     raise NotColumns(f"elements are of class {cls.__name__}")
+
+
+def _item(elements: Sequence[Any], j: int, column: Column | None) -> Argument:
+    """The column of an item, which may have been read already."""
+    if column is None:
+        return _listed(list(map(operator.itemgetter(j), elements)))
+    return Argument(int if column.dtype == np.int64 else float, (column,))
 
 
 def _tuples(cls: type, items: list[Argument]) -> Argument:

@@ -26,7 +26,7 @@ from ...compiler.rows.items import Width
 from ...emit.select import Select, select_of
 from ...emit.select_rows import NUMBERS, NoSelect
 from ...trace.tree import Tree
-from ..binder import MISS, Binder, binder_of
+from ..capture_reader import MISS, Binder, binder_of
 from ..chunks import THREADS_PAY_SECONDS, chunks_of, side_by_side
 from ..ran import NotCompiled, Ran
 from ..uniform import shared_values

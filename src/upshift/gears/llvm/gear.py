@@ -24,7 +24,7 @@ from ...compiler.results import objects_of
 from ...compiler.rows.memory import CHANGES
 from ...compiler.tables import Table, build
 from ...errors import Refusal
-from ..binder import MISS, binder_of
+from ..capture_reader import MISS, binder_of
 from ..chunks import THREADS_PAY_SECONDS, chunks_of, pool
 from .columns import Argument, Key, kind_of_key
 from .results import piece_of_columns, pieces_of
@@ -119,6 +119,10 @@ class Prepared:
         done, left = np.flatnonzero(made.status == 0), np.flatnonzero(made.status)
         pieces = pieces_of(self.kernel.result, made, done, n) if len(done) else []
         return Ran(pieces, left, made.status, made, bool(call.stop[0]))
+
+    def stands(self, f: Any, shared: dict[str, Any]) -> bool:
+        """Whether what the function captures is still what this was made for."""
+        return self.bind is None or self.bind(f, shared) is not MISS
 
     def captured(self, f: Any, shared: dict[str, Any]) -> Any:
         """The block of captured values, as they are now."""

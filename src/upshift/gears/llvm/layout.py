@@ -51,6 +51,19 @@ def _array_is_known() -> bool:
     return [_words(one, 9)[8] & 1 for one in (array, spread, spread.copy())] == [1, 0, 1]
 
 
+@functools.cache
+def memory_handler() -> Any:
+    """What frees the memory of NumPy's arrays, as they refer to it; None where that is not known to be C's `free`."""
+    array = np.empty(4)
+    name = getattr(getattr(getattr(np, "_core", None), "multiarray", None), "get_handler_name", None)
+    if name is None or name(array) != "default_allocator" or not sys.platform.startswith("linux"):
+        return None
+    handler = _words(array, 12)[11]
+    capsule = ctypes.pythonapi.PyCapsule_IsValid
+    capsule.restype, capsule.argtypes = ctypes.c_int, (ctypes.c_void_p, ctypes.c_char_p)
+    return ctypes.cast(handler, ctypes.py_object).value if handler and capsule(handler, b"mem_handler") else None
+
+
 def _numbers_are_known() -> bool:
     number, items, text = 1.5, [1.5, 2.5], b"abcdefgh"
     floats = _words(number, 3)[1:] == [id(float), struct.unpack("<q", struct.pack("<d", number))[0]]

@@ -8,6 +8,7 @@ where the call cannot be finished (an error, a warning, an int beyond 64 bits) t
 from __future__ import annotations
 
 import ctypes
+import functools
 import inspect
 import struct
 from collections.abc import Sequence
@@ -43,21 +44,24 @@ from ...compiler.kinds import (
     ll_of,
     plain,
 )
+from ...compiler.rows import results
 from ...compiler.rows.memory import HEADER, struct_of
 from ...compiler.rows.nests import FLAGS, SETTINGS, flags_now, underflow_is_told
 from ...compiler.tables import build
 from ...compiler.write import Module, write_unit
-from ..binder import MISS, binder_of
 from ..calls import Argument, ArrayOf, Call, Fixed, Held
+from ..capture_reader import MISS, binder_of
 from ..ran import NotCompiled
 from . import objects
 from .entry import FASTCALL, MethodDef
 from .gear import refusal_of
-from .layout import PAYLOAD, Own, is_known
+from .layout import PAYLOAD, Own, is_known, memory_handler
 
 GEAR = "llvm"
 SIGNALS, STATE = 14, 15
 """Words of the context: what is called to hear of Ctrl-C, and Python's thread where the interpreter's lock is free."""
+CARRAY, OWNDATA = 0x501, 0x4
+"""NumPy's flags of an array without gaps that can be written to, and of one that frees its memory."""
 BASE, EXTOBJ, MASK, BUSY = 0, 1, 2, 3
 """Words of a call's own: of the context, NumPy's settings of warnings as they were last seen and the flags that stand
 for them, and whether it is running."""
@@ -69,37 +73,85 @@ class Left(Exception):
 
 def compile_call(f: Any, arguments: Sequence[Argument], free: bool) -> Call:
     """Machine code for calls with such arguments; `free`: other threads run meanwhile."""
+    return begin_call(f, arguments, free).call()
+
+
+def begin_call(f: Any, arguments: Sequence[Argument], free: bool) -> Begun:
+    """All of that but what LLVM does."""
     if not is_known() or SETTINGS is None:
         raise NotCompiled(GEAR, "this Python keeps its objects in another way")
     try:
-        return _compile(f, arguments, free)
+        return Begun(f, arguments, free)
     except Refused as refused:
         found = refusal_of(refused)
         raise NotCompiled(GEAR, found.reason, found.where, found.remedy) from None
 
 
-def _compile(f: Any, arguments: Sequence[Argument], free: bool) -> Call:
-    kinds = [kind_of_argument(argument) for argument in arguments]
-    fixed = {i: argument.value for i, argument in enumerate(arguments) if isinstance(argument, Fixed)}
-    checked = kernel.check(f, kinds, None, Whole(*_shape_of(f), fixed))
-    unit, root = checked.unit, checked.root
-    written = _written(root)
-    writer = _Call(unit, root, arguments, written, free)
-    captures = unit.captures
-    looked_at = [replace(capture, id=-i) for i, capture in enumerate(captures.looked_at.values(), start=1)]
-    inputs = [capture.path for capture in looked_at if capture.is_input and capture.path not in captures.tables]
-    text, symbols, written_ = writer.text([captures.inputs[path] for path in inputs])
-    loaded = module.Loaded(module.object_code(text, False), ("entry",), symbols)
-    tables = {path: build(kind, value) for path, (kind, value) in captures.tables.items()}
-    block: Any = np.zeros(max(captures.size, 8), np.uint8)
-    for path, table in tables.items():
-        struct.pack_into("<q", block, captures.inputs[path].slot, table.address)
-    run, refresh = _bound(loaded, block, written_, tables, writer)
-    bind = binder_of(looked_at) if looked_at else None
-    if bind is not None and len(inputs) < sum(capture.is_input for capture in looked_at):
-        bind = _without_tables(bind, [capture.path not in captures.tables for capture in looked_at if capture.is_input])
-    standing = [] if captures.tables else looked_at
-    return Call(run, bind, object, standing, written, False, GEAR, refresh=refresh)
+class Begun:
+    """A function whose module is written; LLVM has not seen it yet."""
+
+    def __init__(self, f: Any, arguments: Sequence[Argument], free: bool) -> None:
+        kinds = [kind_of_argument(argument) for argument in arguments]
+        fixed = {i: argument.value for i, argument in enumerate(arguments) if isinstance(argument, Fixed)}
+        checked = kernel.check(f, kinds, None, Whole(*_shape_of(f), fixed))
+        self.captures = captures = checked.unit.captures
+        self.writes = _written(checked.root)
+        writer = _Call(checked.unit, checked.root, arguments, self.writes, free)
+        self.looked_at = [replace(capture, id=-i) for i, capture in enumerate(captures.looked_at.values(), start=1)]
+        tables = captures.tables
+        self.inputs = [one.path for one in self.looked_at if one.is_input and one.path not in tables]
+        checked.unit.given_back = writer.given_back
+        self.text, self.symbols, written = writer.text([captures.inputs[path] for path in self.inputs])
+        self.watches, self.may_underflow = written.watches, written.may_underflow
+        self.kept = writer.arguments, writer.objects
+        self.gains = kernel.gains_by_all(written)
+        """Whether there is better code than that of a few passes."""
+
+    def is_at_hand(self) -> bool:
+        """Whether its code is on disk."""
+        return module.kept_code(self.text, self.gains) is not None or module.kept_code(self.text, False) is not None
+
+    def call(self, best: bool = False) -> Call:
+        """Its machine code, by a few passes of LLVM's, or the best that there is. It may be made on any thread."""
+        code = module.kept_code(self.text, True) if self.gains else None
+        best = self.gains and (best or code is not None)
+        loaded = module.Loaded(code or module.object_code(self.text, best), ("entry",), self.symbols)
+        captures, looked_at = self.captures, self.looked_at
+        tables = {path: build(kind, value) for path, (kind, value) in captures.tables.items()}
+        block: Any = np.zeros(max(captures.size, 8), np.uint8)
+        for path, table in tables.items():
+            struct.pack_into("<q", block, captures.inputs[path].slot, table.address)
+        run, refresh = self._bound(loaded, block, tables)
+        bind = binder_of(looked_at) if looked_at else None
+        if bind is not None and len(self.inputs) < sum(capture.is_input for capture in looked_at):
+            kept = [capture.path not in captures.tables for capture in looked_at if capture.is_input]
+            bind = _without_tables(bind, kept)
+        standing = [] if captures.tables else looked_at
+        better = functools.partial(self.call, True) if self.gains and not best else None
+        return Call(run, bind, object, standing, self.writes, False, GEAR, refresh=refresh, better=better)
+
+    def _bound(self, loaded: Any, block: Any, tables: Any) -> tuple[Any, Any]:
+        """The callable, and what brings the flags it looks at up to date."""
+        context = kernel.Context.new()
+        own = np.zeros(4, np.int64)
+        own[BASE] = context.words.ctypes.data
+        context.words[kernel.CAPTURED] = block.ctypes.data
+
+        def refresh() -> None:
+            now = SETTINGS.get()
+            kept[0] = now
+            unseen = self.may_underflow and underflow_is_told()
+            own[EXTOBJ], own[MASK] = 0 if unseen else id(now), flags_now()
+
+        kept: list[Any] = [None]
+        refresh()
+        self_ = Own(struct.pack("<q", own.ctypes.data))
+        definition = MethodDef(b"upshift call", loaded.address("entry"), FASTCALL, None)
+        self_.kept = (definition, context, loaded, block, own, tables, kept, self.kept)
+        new = ctypes.pythonapi.PyCFunction_NewEx
+        new.restype = ctypes.py_object
+        new.argtypes = (ctypes.POINTER(MethodDef), ctypes.py_object, ctypes.c_void_p)
+        return new(ctypes.byref(definition), self_, None), refresh if self.watches or self.may_underflow else None
 
 
 def _without_tables(bind: Any, kept: list[bool]) -> Any:
@@ -169,30 +221,6 @@ def _written(root: Spec) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _bound(loaded: Any, block: Any, written: Module, tables: Any, writer: Any) -> tuple[Any, Any]:
-    """The callable, and what brings the flags it looks at up to date."""
-    context = kernel.Context.new()
-    own = np.zeros(4, np.int64)
-    own[BASE] = context.words.ctypes.data
-    context.words[kernel.CAPTURED] = block.ctypes.data
-
-    def refresh() -> None:
-        now = SETTINGS.get()
-        kept[0] = now
-        unseen = written.may_underflow and underflow_is_told()
-        own[EXTOBJ], own[MASK] = 0 if unseen else id(now), flags_now()
-
-    kept: list[Any] = [None]
-    refresh()
-    self_ = Own(struct.pack("<q", own.ctypes.data))
-    definition = MethodDef(b"upshift call", loaded.address("entry"), FASTCALL, None)
-    self_.kept = (definition, context, loaded, block, own, tables, kept, writer.arguments, writer.objects)
-    new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype = ctypes.py_object
-    new.argtypes = (ctypes.POINTER(MethodDef), ctypes.py_object, ctypes.c_void_p)
-    return new(ctypes.byref(definition), self_, None), refresh if written.watches or written.may_underflow else None
-
-
 def _helper(unit: Unit, text: str, kinds: list[Kind]) -> Spec:
     """A function of the unit that is called from outside of the user's code."""
     home = text_home(text)
@@ -204,6 +232,14 @@ def _helper(unit: Unit, text: str, kinds: list[Kind]) -> Spec:
 _SAVE = "def saved(x):\n    return x.copy()"
 _RESTORE = "def restored(x, y):\n    x[...] = y"
 _PACK = "def packed(x):\n    return np.ascontiguousarray(x)"
+
+
+def _given_back(kind: Kind) -> frozenset[Cell]:
+    """The cells of arrays in a result, where no two of them may be one array."""
+    kinds = kind.items if isinstance(kind, Tuple) else (kind,)
+    cells = [one.cell.find() for one in kinds if isinstance(one, Array) and one.contiguous]
+    known = len(set(cells)) == len(cells) and all(isinstance(one, Array | Scalar) for one in kinds)
+    return frozenset(cells) if known else frozenset()
 
 
 class _Call(objects.Writer):
@@ -225,6 +261,8 @@ class _Call(objects.Writer):
             self.helpers["save", i] = _helper(unit, _SAVE, [kind])
             self.helpers["restore", i] = _helper(unit, _RESTORE, [kind, fresh])
         self._prepare_result(root.result.kind or NONE)
+        self.given_back = _given_back(root.result.kind or NONE) if memory_handler() is not None else frozenset()
+        """Cells of arrays that are made where they stay."""
 
     def _prepare_result(self, kind: Kind) -> None:
         kind = plain(kind)
@@ -252,6 +290,10 @@ class _Call(objects.Writer):
         entry = "\n".join(self.entry)
         slots = [f"  store ptr null, ptr %memo{slot}" for _, slot, _ in self.unit.memos.values()]
         memos = [f"  %memo{s} = getelementptr ptr, ptr %context, i64 {s}" for _, s, _ in self.unit.memos.values()]
+        clear = "call void @up_clear(ptr %context)" if self.given_back else ""
+        if self.given_back:
+            written.declare("@up_result", results.IR)
+            written.declare("@up_clear", results.ENDING)
         text = f"""{written.assembled()}
 {self.declarations()}
 define internal i32 @up_signals(ptr %context) noinline {{
@@ -289,6 +331,7 @@ begin:
 {body}
 undone:
   store i64 %arena, ptr %context
+  {clear}
   store i64 0, ptr %busyp
   br label %miss
 miss:
@@ -296,6 +339,7 @@ miss:
   ret ptr null
 failed:
   store i64 %arena, ptr %context
+  {clear}
   store i64 0, ptr %busyp
   ret ptr null
 }}
@@ -334,6 +378,8 @@ failed:
         value = self.new(f"extractvalue {ll} {both}, 0") if result.ll is not None else ""
         self._finish(status, saved, values)
         made = self._box(plain(result), value, saved, values)
+        if self.given_back:
+            self.do("call void @up_clear(ptr %context)")
         self.do("store i64 %arena, ptr %context")
         self.do("store i64 0, ptr %busyp")
         self.do(f"ret ptr {made}")
@@ -581,6 +627,9 @@ failed:
         inside = self.new(f"and i1 {above}, {self.new(f'icmp ule i64 {where}, {end}')}")
         fresh, given, on = self.label("fresh"), self.label("given"), self.label("on")
         ways: list[tuple[str, str]] = []
+        if kind.cell.find() in self.given_back:
+            ways.append(self._handed_over(kind, value, data, on))
+            inside = self.new(f"or i1 {inside}, {self.new(f'call i1 @up_is_own(ptr %context, i64 {where})')}")
         self.do(f"br i1 {inside}, label %{fresh}, label %{given}")
         self.start(given)
         for own, other, item in self.arrays:
@@ -611,20 +660,46 @@ failed:
         self.start(on)
         return self.new("phi ptr " + ", ".join(f"[ {v}, %{label} ]" for v, label in [*ways, (made, last)]))
 
-    def _copied(self, kind: Array, value: str) -> tuple[str, str]:
-        if ("pack", id(kind)) in self.helpers:
-            spec = self.helpers["pack", id(kind)]
-            value = self._call_helper("pack", id(kind), [value])
-            kind = spec.result.kind  # type: ignore[assignment]
+    def _handed_over(self, kind: Array, value: str, data: str, on: str) -> tuple[str, str]:
+        """An array in memory of its own, which becomes NumPy's as it is."""
+        shape, size = self._lengths(kind, value)
+        own, other, last = self.label("own"), self.label("other"), self.label("handed")
+        taken = self.new(f"call i1 @up_hand_over(ptr %context, ptr {data}, i64 {size})")
+        self.do(f"br i1 {taken}, label %{own}, label %{other}")
+        self.start(own)
+        made = self._whole(self._array_over(kind, shape, data, CARRAY))
+        flags = self.new(f"or i32 {self.at(made, 64, 'i32')}, {OWNDATA}")
+        self.do(f"store i32 {flags}, ptr {self.place(made, 64)}")
+        handler = self.object(memory_handler())
+        self.call("Py_IncRef", f"ptr {handler}")
+        self.do(f"store ptr {handler}, ptr {self.place(made, 88)}")
+        self.do(f"br label %{last}")
+        self.start(last)
+        self.do(f"br label %{on}")
+        self.start(other)
+        return made, last
+
+    def _lengths(self, kind: Array, value: str) -> tuple[str, str]:
+        """Where the shape of an array is, and how many bytes it has."""
         shape = self.local(f"[{max(kind.ndim, 1)} x i64]")
         size = str(kind.dtype.itemsize)
         for i in range(kind.ndim):
             n = self.new(f"extractvalue {kind.ll} {value}, 1, {i}")
             self.do(f"store i64 {n}, ptr {self.place(shape, 8 * i)}")
             size = self.new(f"mul i64 {size}, {n}")
-        rest = "ptr null, ptr null, i32 0, i32 0, ptr null"
-        given = f"ptr {self.object(np.ndarray)}, i32 {kind.ndim}, ptr {shape}, i32 {kind.dtype.num}, {rest}"
-        made = self._whole(self.call("up_array_new", given))
+        return shape, size
+
+    def _array_over(self, kind: Array, shape: str, data: str = "null", flags: int = 0) -> str:
+        given = f"ptr {self.object(np.ndarray)}, i32 {kind.ndim}, ptr {shape}, i32 {kind.dtype.num}, ptr null"
+        return self.call("up_array_new", f"{given}, ptr {data}, i32 0, i32 {flags}, ptr null")
+
+    def _copied(self, kind: Array, value: str) -> tuple[str, str]:
+        if ("pack", id(kind)) in self.helpers:
+            spec = self.helpers["pack", id(kind)]
+            value = self._call_helper("pack", id(kind), [value])
+            kind = spec.result.kind  # type: ignore[assignment]
+        shape, size = self._lengths(kind, value)
+        made = self._whole(self._array_over(kind, shape))
         self.call(
             "memcpy",
             f"ptr {self.at(made, 16, 'ptr')}, ptr {self.new(f'extractvalue {kind.ll} {value}, 0')}, i64 {size}",

@@ -1,4 +1,4 @@
-"""What travels between a process and its workers besides functions and elements: how to run them, and what came out."""
+"""The messages between a process and its workers: how a chunk is to be run, and what came out."""
 
 from __future__ import annotations
 
@@ -45,6 +45,15 @@ class Answer:
     warned: list[tuple[Any, ...]] = field(default_factory=list)
     raised: tuple[int, BaseException] | None = None
     refused: str = ""
+    made: tuple[list[tuple[Any, list[Any]]], list[Placed]] | None = None
+    """Where a gear ran it: by position, results of the plain function, and pieces."""
+
+    def warn(self) -> None:
+        """Warn here as it was warned there."""
+        for text, category, file, line in self.warned:
+            module = next((m for m in list(sys.modules.values()) if getattr(m, "__file__", None) == file), None)
+            registry = module.__dict__.setdefault("__warningregistry__", {}) if module else {}
+            warnings.warn_explicit(text, category, file, line, registry=registry)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A function in; out, a parcel from which another process makes the same function, as it is now.
+"""Pickles a function so that another process makes the same one, with the globals that it reads.
 
 The user's own functions go by value, with the globals that they read: a threshold that was changed since its module was
 imported is what it is here. Libraries go by name.
@@ -95,3 +95,9 @@ class _Unpickler(pickle.Unpickler):
 def load(data: Any, buffers: Any) -> Any:
     """The inverse of both."""
     return _Unpickler(io.BytesIO(data), buffers=buffers).load()
+
+
+def unpacked(parts: list[Any], keep: bool = False) -> Any:
+    """The object of a parcel's arrays. `keep`: with memory of its own; else it looks into theirs, and only looks."""
+    buffers = [bytearray(part) if keep else memoryview(part).toreadonly() for part in parts[1:]]
+    return load(memoryview(parts[0]), buffers)

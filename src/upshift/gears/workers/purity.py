@@ -1,4 +1,4 @@
-"""A function in; out, what in its code says that calls of it are not independent of each other, and what it holds.
+"""Finds in a function's code what makes its calls depend on each other, so that workers must not share them.
 
 Only the user's own code is read, and what it calls of libraries looked up: a function that prints, writes or draws
 random numbers stays in the loop. What cannot be seen in code (a captured list that grows, a file that a library opens)
@@ -38,11 +38,11 @@ _PLAIN = (str, bytes, int, float, complex, bool, type(None), type(...), range, n
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
 
 
-def why_impure(f: Any, shared: dict[str, Any]) -> tuple[str, str]:
-    """The first sign of an effect: what, and where; empty where there is none to be seen."""
+def why_impure(f: Any, shared: dict[str, Any], allowed: str = "") -> tuple[str, str]:
+    """The first sign of an effect: what, and where; empty where none is to be seen. `allowed`: one to overlook."""
     for one in functions_of(f, shared):
-        found = _effect(one) if isinstance(one, types.FunctionType) else (_worldly(one), "")
-        if found[0]:
+        found = _effect(one, allowed) if isinstance(one, types.FunctionType) else (_worldly(one), "")
+        if found[0] and found[0] != allowed:
             return found
     return "", ""
 
@@ -92,7 +92,7 @@ def captured_by(f: types.FunctionType) -> Iterator[tuple[str, Any]]:
     yield from (f.__kwdefaults__ or {}).items()
 
 
-def _effect(f: types.FunctionType) -> tuple[str, str]:
+def _effect(f: types.FunctionType, allowed: str) -> tuple[str, str]:
     if is_of_library(f.__code__.co_filename):
         return acting(f.__module__ or "", f.__name__), ""
     codes, outer = [f.__code__], set(f.__code__.co_freevars)
@@ -114,7 +114,7 @@ def _effect(f: types.FunctionType) -> tuple[str, str]:
                     one.argval for one in instructions[i + 1 : i + 3] if one.opname in ("LOAD_ATTR", "LOAD_METHOD")
                 ]
                 reason = _of_name(f, instruction.argval, names)
-            if reason:
+            if reason and reason != allowed:
                 return reason, place_of(f, line)
     return "", ""
 

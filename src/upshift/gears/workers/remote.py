@@ -1,4 +1,4 @@
-"""What a worker process does: functions and chunks of elements from the process that hired it in, results out.
+"""The worker process: it runs the plain function over the chunks that it is sent.
 
 It runs the plain function: a gear that every worker would have to try for itself costs more than its chunks are worth.
 """

@@ -1,4 +1,4 @@
-"""Objects in; out, their bytes in memory that another process shares: pickles, with the data of arrays beside them.
+"""Objects in shared memory: pickles, with the data of arrays beside them.
 
 The memory has no name in any folder: it is a file without one, whose descriptor travels over a socket. So nothing is
 left behind, however the processes end.
@@ -15,6 +15,8 @@ import struct
 import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 ALIGNED = 64
 LEAST_BUFFER = 1 << 12
@@ -83,6 +85,10 @@ class Parcel:
         pickler(file, protocol=5, buffer_callback=aside).dump(value)
         self.parts: list[memoryview] = [file.getbuffer(), *buffers]
         self.nbytes = sum(part.nbytes for part in self.parts)
+
+    def arrays(self) -> list[Any]:
+        """Its parts as arrays, which others move without copies."""
+        return [np.frombuffer(part, np.uint8) for part in self.parts]
 
     def write(self, segment: Segment) -> tuple[Extents, bool]:
         """Copy it into shared memory: where it lies there, and whether the memory is new."""

@@ -1,4 +1,4 @@
-"""A call on one element's arrays in, the same call on all lanes out: the table of array rules, and what rules share.
+"""What all array rules share: a call on one element's arrays as a call on columns.
 
 A rule gets a `Called`: the function and its arguments, with a `Slot` wherever a value is known only when lanes run. It
 gives a function of those values, lanes first: a column has one more axis, in front. It gives None where it cannot; then

@@ -1,0 +1,225 @@
+"""Calls by the kinds of their arguments: what each sort of call costs, and when its machine code pays."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import Refusal
+from ..gears.calls import Argument, ArrayOf, Call, Result, gear_of, is_strange, leaves_of, name_of
+from ..gears.coming import Coming
+from ..plan.prices import check_price, code_price, loops_in, size_of
+
+SMALLEST = 0.35e-6
+"""Seconds of a plain call below which machine code, which has to be called as well, gives nothing."""
+AT_STAKE = 2e-3
+"""Seconds of plain calls below which machine code is not worth a thought."""
+BRIEF = 5e-6
+"""Calls shorter than this are slower when one of them is timed than they are among others."""
+HEAVY = 10e-3
+"""Seconds of a plain call from which on one comparison must do."""
+CHECKS = 3
+"""Comparisons with the plain function before machine code is trusted."""
+LOADING = 0.3
+"""Seconds to load all that is needed for graphs, once in a process."""
+PRICES = {"tensorflow": 0.05, "jax": 0.1}
+"""Seconds that a framework, which is loaded already, takes to make a program for its own arrays."""
+PER_RUN = 3.0
+"""How many times longer than a call it takes to make a program for it, besides."""
+ODD = 10.0
+"""A call that takes so many times as long as others do says nothing of those around it."""
+TRIAL = 0.4e-6
+"""Seconds that machine code takes longer in a comparison than in a call."""
+LONG = 1e-3
+"""Seconds of a plain call from which on each comparison tells which of the two is faster."""
+CLEARLY = 0.5
+"""Share of the plain function's time at which one comparison of long calls must do."""
+BETTER = 4.0
+"""How many times as long as a few passes of LLVM's all of them take."""
+ASIDE = 0.25
+"""Share of its price that machine code costs: the larger part is LLVM's, which works on another thread meanwhile."""
+ARRAY_CODE = 8.0
+"""How many times longer than code of numbers code of arrays takes to compile: every formula is a nest of loops."""
+RUNS = 2.0
+"""Plain calls that a comparison takes, besides: copies of the arguments, machine code that runs for the first time."""
+BUSY_STEP = 20e-6
+"""Seconds for an instruction, none of them in a loop, from which on a call is the work of NumPy's own functions."""
+PATIENT = 8.0
+"""How many times its price has to be spent before machine code for such calls is made: it may well gain nothing."""
+FASTER = 0.9
+"""Machine code is used where it takes at most this share of the plain function's time."""
+
+
+@dataclass(slots=True)
+class Lot:
+    """All calls with arguments of one kind."""
+
+    kind: tuple[Argument, ...]
+    gear: str = "llvm"
+    refusal: Refusal | None = None
+    calls: float = 0.0
+    """How many there were, as far as the looks tell; so are all figures here."""
+    plain: float = 0.0
+    """Seconds in the plain function."""
+    shortest: float = float("inf")
+    returned: bool = False
+    seen: tuple[Any, Any] | None = None
+    """Arguments and result of a long call with numbers, which nothing can change: another need not be made."""
+    result: Result | None = None
+    """Of the last call that returned; None where machine code gives nothing like it."""
+    call: Call | None = None
+    straight: Callable[..., Any] | None = None
+    """A call by machine code, without looks."""
+    coming: Coming[Any] | None = None
+    """Machine code that is being made on another thread."""
+    begun: float = 0.0
+    """When that was begun."""
+    improved: bool = False
+    """Whether better code was begun."""
+    trusted: bool = False
+    checked: int = 0
+    fast_calls: float = 0.0
+    fast: float = 0.0
+    """Seconds in machine code."""
+    shortest_fast: float = math.inf
+    tried: float = 0.0
+    """Seconds of machine code, and of the plain function, in comparisons."""
+    tried_plain: float = 0.0
+    compiled_in: float = 0.0
+    left: int = 0
+    """Calls that machine code has lately left to the plain function."""
+    rest: int = 0
+    """Looks until machine code that left too many calls is tried again."""
+    patience: int = 64
+    ratios: list[float] = field(default_factory=list)
+    """Time of machine code in each of the last comparisons of long calls, as a share of the plain function's."""
+    straight_steps: int = 0
+    """Instructions of a function of arrays that has no loops; else 0."""
+    code_price: float = 0.0
+    """Seconds that it is expected to take to check and compile the function."""
+    since_check: float = 0.0
+    """Seconds in machine code since the last comparison."""
+
+    @property
+    def name(self) -> str:
+        return ", ".join(map(name_of, self.kind)) or "no arguments"
+
+    @property
+    def has_arrays(self) -> bool:
+        return any(isinstance(leaf, ArrayOf) for leaf in leaves_of(self.kind))
+
+    @property
+    def without_gaps(self) -> Any:
+        """The kind, whether arrays have gaps or not."""
+        return tuple((part.dtype, part.ndim) if isinstance(part, ArrayOf) else part for part in self.kind)
+
+    @property
+    def per_call(self) -> float:
+        """Seconds of a plain call, on average."""
+        return self.plain / self.calls if self.calls else 0.0
+
+    @property
+    def is_ready(self) -> bool:
+        return self.call is not None and self.trusted and not self.rest
+
+    def add(self, took: float, calls: int) -> None:
+        if self.calls and took > ODD * self.per_call:
+            calls = 1  # perhaps the machine was busy; if it goes on so, it will be looked at more often
+        self.shortest = min(self.shortest, took)
+        self.calls += calls
+        self.plain += _among_others(took, self.shortest) * calls
+
+    def add_fast(self, took: float, calls: int) -> None:
+        self.shortest_fast = min(self.shortest_fast, took)
+        took = _among_others(took, self.shortest_fast)
+        self.fast_calls += calls
+        self.fast += took * calls
+        self.since_check += took * calls
+
+    def is_free(self) -> bool:
+        """Whether machine code may be called now."""
+        return self.call is not None and (self.call.free is None or self.call.free())
+
+    def rent_again(self) -> None:
+        """What the function captured has changed for good: machine code is made anew when that has paid again."""
+        self.call, self.trusted, self.checked, self.rest = None, False, 0, 0
+        self.plain = self.calls = self.tried = self.tried_plain = 0.0
+
+    def price(self) -> float:
+        """Seconds that machine code is expected to cost."""
+        if self.gear in PRICES:
+            loaded = self.gear != "tensorflow" or "upshift.tensorflow" in sys.modules
+            return PRICES[self.gear] + PER_RUN * self.per_call + (0.0 if loaded else LOADING)
+        return ASIDE * self.code_price + (RUNS * self.per_call if self.has_arrays else 0.0)
+
+    def wants_thought(self) -> bool:
+        """Whether enough was spent to think of machine code."""
+        return (
+            self.refusal is None
+            and self.call is None
+            and self.coming is None
+            and self.plain > min(AT_STAKE, PRICES.get(self.gear, AT_STAKE))
+            and self.per_call > SMALLEST
+            and self.returned
+        )
+
+    def wants_machine_code(self) -> bool:
+        """The ski-rental rule: plain calls have cost as much as compiling will."""
+        busy = self.straight_steps and self.per_call > BUSY_STEP * self.straight_steps
+        return self.plain > self.price() * (PATIENT if busy else 1.0)
+
+    def wants_better(self) -> bool:
+        """The same for better machine code, which takes BETTER times as long to make as what there is did."""
+        return not self.improved and self.fast > BETTER * self.compiled_in
+
+    def checks_needed(self) -> int:
+        return 1 if self.per_call > HEAVY and (not self.ratios or self.ratios[-1] < CLEARLY) else CHECKS
+
+    def add_comparison(self, fast: float, plain: float) -> None:
+        """Seconds of both in one comparison."""
+        self.checked += 1
+        self.since_check = 0.0
+        self.tried, self.tried_plain = self.tried + fast, self.tried_plain + plain
+        if plain > LONG:
+            self.ratios = [*self.ratios[1 - CHECKS :], fast / plain]
+
+    def has_become_slow(self) -> str | None:
+        """Why machine code that was faster is not used any more: in most of the last comparisons it was slower."""
+        if len(self.ratios) < CHECKS or statistics.median(self.ratios) < 1.0:
+            return None
+        return f"takes {statistics.median(self.ratios):.2f} times as long"
+
+    def not_faster(self) -> str | None:
+        """Why machine code is not to be used, where it takes as long as the plain function."""
+        if self.ratios:
+            plain = self.tried_plain / self.checked
+            return self.slower(statistics.median(self.ratios) * plain, plain)
+        return self.slower(self.tried / self.checked - TRIAL, max(self.tried_plain / self.checked, self.per_call))
+
+    def slower(self, fast: float, plain: float) -> str | None:
+        """Why machine code that takes `fast` seconds is not to be used, where that is not plainly less than `plain`."""
+        if fast <= FASTER * plain:
+            return None
+        return f"is not faster: {1e6 * fast:.3g} us against {1e6 * plain:.3g} us"
+
+
+def _among_others(took: float, shortest: float) -> float:
+    """What a call costs that was timed: of brief ones, which are slow when nothing is warm, the quickest tells more."""
+    return min(took, 1.5 * shortest) if took < BRIEF else took
+
+
+def lot_of(f: Any, kind: tuple[Argument, ...], names: tuple[str, ...]) -> Lot:
+    """A new kind of arguments, refused where one of them is nothing that machine code takes."""
+    steps = size_of(f)[0]
+    lot = Lot(kind, gear_of(kind), code_price=check_price(f) + code_price(steps))
+    if lot.has_arrays and lot.gear == "llvm":
+        lot.code_price *= ARRAY_CODE
+        lot.straight_steps = 0 if loops_in(f) else steps
+    for argument, name in zip(kind, names, strict=False):
+        if is_strange(argument):
+            lot.refusal = Refusal(lot.gear, f"its argument {name} is a {name_of(argument)}")
+    return lot

@@ -1,0 +1,1 @@
+"""PyTorch's tensors as columns. Loaded when one is passed."""
