@@ -276,15 +276,21 @@ def explain_on_tensors(f: Any, xs: Sequence[Any], shared: dict[str, Any]) -> Any
 
 
 def _jax_gear() -> None:
-    from .jax import gear  # noqa: F401
+    from .jax import context, gear  # noqa: F401
+
+    context.wake()
 
 
 def _jax_calls() -> None:
-    from .jax import whole  # noqa: F401
+    from .jax import context, whole  # noqa: F401
+
+    context.wake()
 
 
 def _jax_columns() -> None:
-    from .jax import columns  # noqa: F401
+    from .jax import columns, context  # noqa: F401
+
+    context.wake()
 
 
 def _torch_columns() -> None:

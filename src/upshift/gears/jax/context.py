@@ -23,3 +23,10 @@ def in_full() -> Iterator[None]:
         stack.enter_context(jax.debug_nans(False))
         stack.enter_context(jax.debug_infs(False))
         yield
+
+
+def wake() -> None:
+    """JAX loads its dialects and its backend when something first runs, and an interrupt in there breaks it for good: so
+    something runs at once, where `loading.loaded` lets no interrupt in."""
+    with in_full():
+        jax.jit(jax.vmap(lambda x: jax.numpy.where(x > 0, x * 2, x)))(jax.numpy.zeros(1))
