@@ -26,7 +26,9 @@ def in_full() -> Iterator[None]:
 
 
 def wake() -> None:
-    """JAX loads its dialects and its backend when something first runs, and an interrupt in there breaks it for good: so
-    something runs at once, where `loading.loaded` lets no interrupt in."""
+    """JAX loads its dialects and its backend when something first runs, and an interrupt in there breaks it for good.
+
+    So something runs at once, where `loading.loaded` lets no interrupt in.
+    """
     with in_full():
         jax.jit(jax.vmap(lambda x: jax.numpy.where(x > 0, x * 2, x)))(jax.numpy.zeros(1))
