@@ -6,6 +6,8 @@ import os
 import random
 import shutil
 import tempfile
+import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -22,6 +24,15 @@ def pytest_configure() -> None:
     from upshift.gears import coming
 
     coming.AT_ONCE = True
+
+
+@pytest.fixture(autouse=True)
+def nothing_goes_on_behind_the_next_test() -> Iterator[None]:
+    """What a test has begun on other threads ends with it."""
+    yield
+    for thread in threading.enumerate():
+        if thread.name.startswith("upshift "):
+            thread.join(60)
 
 
 def pytest_unconfigure() -> None:

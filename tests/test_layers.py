@@ -60,6 +60,7 @@ ALLOWED_LAZY: dict[tuple[str, str], str] = {
     ("upshift.gears.frameworks", "upshift.gears.cuda.driver"): "only where a GPU is asked for",
     ("upshift.gears.frameworks", "upshift.gears.cuda.function"): "only where the user names the gear",
     ("upshift.gears.frameworks", "upshift.gears.jax.gear"): "JAX takes a second to load",
+    ("upshift.gears.frameworks", "upshift.gears.jax.context"): "JAX takes a second to load",
     ("upshift.gears.frameworks", "upshift.gears.jax.whole"): "only for arrays of JAX",
     ("upshift.gears.frameworks", "upshift.gears.torch.columns"): "only for tensors of PyTorch",
     ("upshift.gears.frameworks", "upshift.gears.ray.gear"): "only where the user names the gear",

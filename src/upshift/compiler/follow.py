@@ -12,6 +12,7 @@ from .check import Defer, Frame, Walk
 from .code import Code, Op
 from .kinds import Closure, Compound, Generator, Kind, New, items_in, plain
 from .lowering import lower
+from .parsing import parsed
 from .prelude.objects import nowhere
 from .prelude.registry import FUNCTIONS
 from .values import is_tied, item_of_tuple, nothing
@@ -288,7 +289,7 @@ def text_home(text: str) -> Home:
     """Where a function stands whose source is given."""
     home = _WRITTEN.get(text)
     if home is None:
-        node = ast.parse(text).body[0]
+        node = parsed(text).body[0]
         assert isinstance(node, ast.FunctionDef)
         home = _WRITTEN[text] = Home(nowhere, None, lower(node, node.name, "<upshift>"))  # type: ignore[arg-type]
     return home

@@ -14,6 +14,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+from .parsing import parsed
 from .source import adopt_source
 
 _ORDERS = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
@@ -24,7 +25,7 @@ def adopt(cls: type, name: str, fn: types.FunctionType) -> None:
     if fn.__code__.co_filename != "<string>" or "__dataclass_fields__" not in vars(cls):
         return
     for text in _texts(cls, name, fn):
-        node = ast.parse(text).body[0]
+        node = parsed(text).body[0]
         assert isinstance(node, ast.FunctionDef)
         if adopt_source(fn.__code__, node):
             return

@@ -23,6 +23,7 @@ from typing import TypeVar, cast
 from .code import Code
 from .kinds import Refused
 from .lowering import lower
+from .parsing import parsed
 
 MOST_CODES = 4096
 _CODES: dict[types.CodeType, Code | Refused] = {}
@@ -97,7 +98,7 @@ def _in_file(code: types.CodeType, lines: list[str]) -> ast.FunctionDef | ast.La
     """The tree among those of the whole file: of functions whose lines are unusual."""
     wanted = ast.Lambda if code.co_name == "<lambda>" else ast.FunctionDef
     try:
-        tree = ast.parse("".join(lines))
+        tree = parsed("".join(lines))
     except (SyntaxError, ValueError):
         raise Refused(NO_SOURCE, code.co_firstlineno, "write it in a file", code.co_filename) from None
     for node in ast.walk(tree):
@@ -171,7 +172,7 @@ def _definition(code: types.CodeType, lines: list[str]) -> ast.FunctionDef | Non
     for end in (last, *range(last + 1, min(last + 40, len(lines)) + 1)):
         text = textwrap.dedent("".join(lines[first - 1 : end]))
         try:
-            body = ast.parse("\n" * (first - 1) + text).body  # its lines are those of the file
+            body = parsed("\n" * (first - 1) + text).body  # its lines are those of the file
         except (SyntaxError, ValueError):
             continue
         if len(body) == 1 and isinstance(body[0], ast.FunctionDef) and body[0].name == code.co_name:
@@ -208,7 +209,7 @@ def _lambda(code: types.CodeType, lines: list[str]) -> ast.Lambda | None:
     head = positional + ([f"*{names[count]}"] if variadic else ["*"] if only else []) + only
     head += [f"**{names[count + variadic]}"] if keywords else []
     try:
-        tree = ast.parse(f"lambda {', '.join(head)}: (\n{b''.join(part).decode()}\n)", mode="eval").body
+        tree = parsed(f"lambda {', '.join(head)}: (\n{b''.join(part).decode()}\n)", mode="eval").body
     except (SyntaxError, ValueError):
         return None
     if not isinstance(tree, ast.Lambda):
@@ -237,7 +238,7 @@ def compiled(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> list[t
         body = [ast.copy_location(_undecorated(node), node)]
     if code.co_freevars:  # compiled inside a function that has these
         names = ", ".join(name for name in code.co_freevars if name != "__class__")
-        outer = ast.parse(f"def around({names}): pass").body[0]
+        outer = parsed(f"def around({names}): pass").body[0]
         assert isinstance(outer, ast.FunctionDef)
         outer.body = body
         if "__class__" in code.co_freevars:  # super() is known in a class only

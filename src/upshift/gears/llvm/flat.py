@@ -21,6 +21,7 @@ import numpy as np
 from ...columns.forms import Form
 from ...columns.kinds import Kind
 from ...compiler import module
+from ...compiler.parsing import parsed
 from ...compiler.rows import items
 from ...compiler.rows.items import Width
 from ...emit.select import Select, select_of
@@ -72,7 +73,7 @@ class Lines:
 
     def run(self, lines: Sequence[str]) -> None:
         for line in lines:
-            statement = ast.parse(line).body[0]
+            statement = parsed(line).body[0]
             assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
             self.names[statement.targets[0].id] = self.value(statement.value)
 
@@ -294,7 +295,7 @@ end:
         lines = Lines(self, v, names)
         lines.run(self.select.lines)
         for i, (result, dtype) in enumerate(zip(self.select.results, self.select.dtypes)):
-            value = lines.value(ast.parse(result, mode="eval").body, dtype)
+            value = lines.value(parsed(result, mode="eval").body, dtype)
             self._store(v, dtype, f"%outs.{i}", at, lines.as_dtype(value, dtype)[0], mask)
         odd = names["odd"][0] if isinstance(names.get("odd"), tuple) else v.constant("i1", "false")
         if mask is not None:
