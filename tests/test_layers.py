@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from upshift.compiler.parsing import parsed
+
 PACKAGE = Path(__file__).parents[1] / "src" / "upshift"
 
 # Top to bottom. A file imports from the layers above its own, or from its own layer, never in a circle.
@@ -174,7 +176,7 @@ def find_imports() -> list[Import]:
     found: list[Import] = []
     for module, path in paths.items():
         finder = ImportFinder(module, path, frozenset(paths))
-        finder.visit(ast.parse(path.read_text(encoding="utf-8"), str(path)))
+        finder.visit(parsed(path.read_text(encoding="utf-8")))
         found += finder.found
     return found
 

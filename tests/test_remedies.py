@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import upshift as up
+from upshift.compiler.parsing import parsed
 from upshift.errors import Refusal
 from upshift.remedies import ELSE, REMEDIES, remedy_for
 
@@ -28,7 +29,7 @@ def _words(node):
 def _reasons():
     """The constant words of every reason in the package."""
     for path in SOURCES.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
                 at = MAKERS.get(name)

@@ -49,10 +49,10 @@ def test_explain_runs_nothing_that_acts() -> None:
 
 def test_explain_tells_of_functions_without_a_graph() -> None:
     told = ut.explain(lambda x: np.sin(x.numpy()) * 2, XS)
-    assert told.gear == "python" and set(told.seconds) == {"loop", "python"}
+    assert told.gear in told.seconds and set(told.seconds) == {"loop", "python"}
     assert "numpy" in told.refusals["map"].reason
     told = ut.explain(lambda x: tf.sin(x).numpy() * 2, XS)
-    assert told.gear == "python" and set(told.seconds) == {"loop", "python"}
+    assert told.gear in told.seconds and set(told.seconds) == {"loop", "python"}
     told = ut.explain(lambda x: tf.sin(x) * 2, XS)
     assert "has a graph" in told.refusals["python"].reason
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .columns.forms import assemble
+from .compiler.parsing import parsed
 from .compiler.source import adopt_source
 
 _LITERAL_KEYS = (str, int)
@@ -82,7 +83,7 @@ class Partials:
         ]
         name = getattr(self.f, "__name__", "partial")
         space: dict[str, Any] = {"assemble": assemble, "__name__": getattr(self.f, "__module__", None) or __name__}
-        tree = ast.parse("\n".join(lines), "<upshift partial>")
+        tree = parsed("\n".join(lines))
         exec(compile(tree, "<upshift partial>", "exec"), space)
         _keep_source(tree, space["bind"].__code__)
         made: Callable[..., Any] = space["bind"](self.f, name, _return_annotation(self.f))

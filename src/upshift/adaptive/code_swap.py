@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from ..compiler.parsing import parsed
 from ..gears.calls import Argument, ArrayOf, Call, Fixed, Foreign, Held, Result, class_of
 from ..gears.signatures import names_of
 from ..trace.paths import Path
@@ -338,7 +339,7 @@ def _template(source: str, free: tuple[str, ...]) -> types.CodeType:
         head, *body = source.splitlines()
         unused = [f"    if 0: {', '.join(free)}"]  # a variable that is named is there
         source = "\n".join(_indented(f"def around({', '.join(free)}):", [head, *unused, *body]))
-    tree = ast.parse(source)
+    tree = parsed(source)
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
             node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]
