@@ -96,7 +96,7 @@ class Vectorized:
         self.__doc__ = pyfunc.__doc__ if doc is None else doc
         self.otypes = None if otypes is None else [*map(_dtype, _listed(otypes))]
         self.excluded = frozenset(excluded or ())
-        self.core = None if signature is None else parse_signature(signature)
+        self.core = None if signature is None else _parse_signature(signature)
         self.partials = Partials(pyfunc)
         self.plain = not self.excluded and not options and self.otypes is None and self.core is None
 
@@ -346,7 +346,7 @@ _CORE = rf"\((?:{_NAME}(?:,{_NAME})*)?\)"
 _SIGNATURE = rf"^{_CORE}(?:,{_CORE})*->{_CORE}(?:,{_CORE})*$"
 
 
-def parse_signature(signature: str) -> tuple[list[Core], list[Core]]:
+def _parse_signature(signature: str) -> tuple[list[Core], list[Core]]:
     """The named dimensions of every input and output.
 
     >>> parse_signature("(m,n),(n)->(m)")

@@ -70,7 +70,7 @@ class Settings:
     """Whether functions are said to do nothing but compute, whatever they look like."""
 
 
-def from_environment() -> Settings:
+def _from_environment() -> Settings:
     """The settings that the environment asks for now."""
     return Settings(
         disable=_flag("UPSHIFT_DISABLE"),
@@ -83,7 +83,7 @@ def from_environment() -> Settings:
     )
 
 
-_SETTINGS: ContextVar[Settings] = ContextVar("upshift_settings", default=from_environment())  # noqa: B039 - frozen
+_SETTINGS: ContextVar[Settings] = ContextVar("upshift_settings", default=_from_environment())  # noqa: B039 - frozen
 settings: Callable[[], Settings] = _SETTINGS.get
 """The settings in force, in this thread and task: without a frame of Python's, since every call of `map` asks."""
 

@@ -23,14 +23,14 @@ def folder() -> Path | None:
         about = path.stat()
         writable = os.access(path, os.W_OK | os.X_OK)
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: there is no home
-        say_once("folder", logging.INFO, f"nothing is remembered on disk: {error}")
+        _say_once("folder", logging.INFO, f"nothing is remembered on disk: {error}")
         return None
     if not is_ours(about):
         reason = f"{path} belongs to another user, or others may write to it (chmod 700 helps)"
-        say_once(path, logging.WARNING, f"nothing is remembered on disk: {reason}")
+        _say_once(path, logging.WARNING, f"nothing is remembered on disk: {reason}")
         return None
     if not writable:
-        say_once(path, logging.INFO, f"nothing is remembered on disk: {path} cannot be written to")
+        _say_once(path, logging.INFO, f"nothing is remembered on disk: {path} cannot be written to")
         return None
     return path
 
@@ -56,7 +56,7 @@ def is_ours(about: os.stat_result) -> bool:
 _said: set[Any] = set()
 
 
-def say_once(about: Any, level: int, text: str) -> None:
+def _say_once(about: Any, level: int, text: str) -> None:
     """One line on the log, the first time only."""
     if about not in _said:
         _said.add(about)

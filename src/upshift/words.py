@@ -13,7 +13,7 @@ OURS = (
 )  # fmt: skip
 
 
-def keywords_of(f: Any) -> tuple[frozenset[str], bool]:
+def _keywords_of(f: Any) -> tuple[frozenset[str], bool]:
     """The names by which a function takes arguments, and whether it takes all others, too."""
     if type(f) is types.FunctionType and not hasattr(f, "__wrapped__"):
         code = f.__code__
@@ -30,14 +30,14 @@ def keywords_of(f: Any) -> tuple[frozenset[str], bool]:
 def split_words(f: Any, words: dict[str, Any], shared: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Words of ours that were said, without those that the function itself has; and all keywords that it is given."""
     said = {name: value for name, value in words.items() if value is not None}
-    own, _ = keywords_of(f)
+    own, _ = _keywords_of(f)
     given = {name: value for name, value in said.items() if name in own}
     return {name: value for name, value in said.items() if name not in own}, {**shared, **given}
 
 
 def refuse_unknown(f: Any, shared: dict[str, Any]) -> None:
     """A keyword that is neither the function's nor ours is an error that names the nearest one."""
-    own, open_to_all = keywords_of(f)
+    own, open_to_all = _keywords_of(f)
     if open_to_all:
         return
     for word in shared:

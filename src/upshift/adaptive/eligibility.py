@@ -43,7 +43,7 @@ def is_lazy(f: types.FunctionType) -> bool:
 _NAMED = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 
 
-def has_loop(f: types.FunctionType) -> bool:
+def _has_loop(f: types.FunctionType) -> bool:
     """Whether its own code can go backwards."""
     return not _BACKWARDS.isdisjoint(f.__code__.co_code[::2])
 
@@ -51,7 +51,7 @@ def has_loop(f: types.FunctionType) -> bool:
 def is_brief(f: types.FunctionType) -> bool:
     """Whether every call runs its few instructions once and calls nothing written in Python."""
     within = any(isinstance(constant, types.CodeType) for constant in f.__code__.co_consts)
-    if has_loop(f) or within or len(f.__code__.co_code) > 512:
+    if _has_loop(f) or within or len(f.__code__.co_code) > 512:
         return False
     return all(_is_foreign(value) for value in _values_of(f))
 

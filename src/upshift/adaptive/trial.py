@@ -103,7 +103,7 @@ class Trial:
         began = time.perf_counter()
         try:
             saved = [given[i].copy() for i in call.written]
-            made = classed(call.run(*given, *captured), call.result)
+            made = _classed(call.run(*given, *captured), call.result)
             del saved
         except Exception:  # of machine code, for whatever reason: the call is the plain function's
             self.left, made = True, None
@@ -148,8 +148,8 @@ def _why_not_new(result: Any, made: Any) -> str | None:
     return None
 
 
-def classed(made: Any, result: Result) -> Any:
+def _classed(made: Any, result: Result) -> Any:
     """A result of machine code, with NumPy's classes where they belong."""
     if isinstance(result, tuple):
-        return tuple(map(classed, made, result))
+        return tuple(map(_classed, made, result))
     return result(made) if issubclass(result, np.generic) else made

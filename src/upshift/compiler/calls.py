@@ -66,7 +66,7 @@ def call(walk: Walk, op: Op, target: Kind, args: Given, shape: Shape, name: str)
     positional, keywords = spread(walk, args, shape)
     if any(isinstance(walk.env[one], Either) for one in (*positional, *keywords.values())):
         return _call_by_kinds(walk, op, name, positional, keywords)
-    return call_value(walk, op, target, name, positional, keywords)
+    return _call_value(walk, op, target, name, positional, keywords)
 
 
 def _call_by_kinds(walk: Walk, op: Op, fn: str, args: Given, keywords: Words) -> None:
@@ -80,7 +80,7 @@ def _call_by_kinds(walk: Walk, op: Op, fn: str, args: Given, keywords: Words) ->
     written(walk, op, text, [fn, *args, *rest, *(keywords[word] for word in words)])
 
 
-def call_value(walk: Walk, op: Op, target: Kind, name: str, args: Given, keywords: Words) -> None:
+def _call_value(walk: Walk, op: Op, target: Kind, name: str, args: Given, keywords: Words) -> None:
     """A value that is called; `name` holds it."""
     if isinstance(target, Static):
         return call_static(walk, op, target, args, keywords)
@@ -217,7 +217,7 @@ def _call_partial(walk: Walk, op: Op, target: Partial, name: str, args: Given, k
     parts = [item_of_tuple(walk, name, i) for i in range(len(target.items))]
     count = len(parts) - len(target.words)
     named = dict(zip(target.words, parts[count:]))
-    call_value(walk, op, target.items[0], parts[0], [*parts[1:count], *args], {**named, **keywords})
+    _call_value(walk, op, target.items[0], parts[0], [*parts[1:count], *args], {**named, **keywords})
 
 
 def _call_captured_partial(walk: Walk, op: Op, target: Static, args: Given, keywords: Words) -> None:
@@ -260,7 +260,7 @@ def _call_cached(walk: Walk, op: Op, target: Static, args: Given, keywords: Word
     assert isinstance(kind, Static)
     if keywords or not args:
         return call_static(walk, op, kind, args, keywords)
-    memo = memo_of(walk, inner)
+    memo = _memo_of(walk, inner)
     for held in items_in(walk.env[memo]):
         if isinstance(held, List) and held.cell.find().written and not _is_part_of_table(walk.env[memo], held):
             raise Refused("changes a list that a cached function has given, which later calls would see")
@@ -276,7 +276,7 @@ def _is_part_of_table(table: Kind, held: List) -> bool:
     )
 
 
-def memo_of(walk: Walk, key: Any) -> str:
+def _memo_of(walk: Walk, key: Any) -> str:
     """The dict of one cached function, which is made anew for every lane."""
     made, slot, spec = walk.unit.memo(key, lambda: prelude_home(FUNCTIONS["new_memo"]))
     spec.sweep()
@@ -307,7 +307,7 @@ def method(walk: Walk, op: Op, owner: str, name: str, args: Given, keywords: Wor
     if isinstance(kind, Object) and name in kind.fields.find().cells:
         inside, emit = read_field(walk, owner, name)
         fn = walk.temporary(inside, emit, owner)
-        return call_value(walk, op, inside, fn, args, keywords)
+        return _call_value(walk, op, inside, fn, args, keywords)
     found = find_method(walk, kind, name)
     if found is None:
         return _unusual_method(walk, op, owner, kind, name, args, keywords)
@@ -334,10 +334,10 @@ def _unusual_method(walk: Walk, op: Op, owner: str, kind: Kind, name: str, args:
         path = walk.unit.class_paths.get(cls)
         if path is not None and isinstance(found, staticmethod | classmethod) and after is None:
             fn = captured(walk, getattr(cls, name), (*path, ("attr", name)))
-            return call_value(walk, op, walk.env[fn], fn, args, keywords)
+            return _call_value(walk, op, walk.env[fn], fn, args, keywords)
         if path is not None and found is not None and after is None and not hasattr(found, "__get__"):
             fn = captured(walk, found, (*path, ("attr", name)))
-            return call_value(walk, op, walk.env[fn], fn, args, keywords)
+            return _call_value(walk, op, walk.env[fn], fn, args, keywords)
         if found is None:
             raise Leaves(AttributeError, f"{cls.__name__} has no {name}")
     raise walk.doubt(f"the method {name} of {kind!r}")

@@ -43,7 +43,7 @@ def call_function(walk: Walk, op: Op, home: Home, args: Given, keywords: Words) 
                 walk.complete(kind)
     order = parameter_names(code)
     spec = walk.unit.spec(home, code, [walk.env[bound[n]] for n in order])
-    return call_spec(walk, op, spec, [bound[n] for n in order])
+    return _call_spec(walk, op, spec, [bound[n] for n in order])
 
 
 def _turn(walk: Walk, code: Code) -> Exception:
@@ -74,7 +74,7 @@ def _is_tied(kind: Kind) -> bool:
     return isinstance(kind, Compound) and any(is_tied(inner) for inner in items_in(kind))
 
 
-def call_spec(walk: Walk, op: Op, spec: Any, args: Given) -> None:
+def _call_spec(walk: Walk, op: Op, spec: Any, args: Given) -> None:
     """Call a function that is compiled on its own."""
     if spec.active:
         walk.unit.recursive.add(spec.code)
@@ -128,7 +128,7 @@ def _call_free(walk: Walk, op: Op, closure: Closure, name: str, bound: Words) ->
     order = parameter_names(code)
     kinds = {one: plain(walk.env[full]) for one, full in taken.items()}
     spec = walk.unit.spec(closure.home, code, [walk.env[bound[n]] for n in order], kinds)
-    return call_spec(walk, op, spec, [bound[n] for n in order] + list(taken.values()))
+    return _call_spec(walk, op, spec, [bound[n] for n in order] + list(taken.values()))
 
 
 def _set_values(walk: Walk, code: Code, taken: Words, bound: Words) -> str:
@@ -163,7 +163,7 @@ def _call_lifted(walk: Walk, op: Op, closure: Closure, bound: Words) -> None:
     order = parameter_names(closure.code)
     kinds = [_moved(walk, walk.env[bound[n]], levels) for n in order]
     spec = walk.unit.spec(closure.home, closure.code, kinds, around)
-    call_spec(walk, op, spec, [bound[n] for n in order] + [names[n] for n in around])
+    _call_spec(walk, op, spec, [bound[n] for n in order] + [names[n] for n in around])
 
 
 def _needed(kind: Kind, levels: dict[str, str]) -> list[str]:

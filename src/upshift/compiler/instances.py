@@ -49,7 +49,7 @@ def class_path(walk: Walk, cls: type) -> Any:
     return path
 
 
-def know_class(walk: Walk, cls: type, path: Any) -> None:
+def _know_class(walk: Walk, cls: type, path: Any) -> None:
     if path is not None and cls not in walk.unit.class_paths:
         walk.unit.captures.take(cls, path)
         walk.unit.captures.look_at_class(path, cls)
@@ -72,13 +72,13 @@ def _is_plain_class(cls: type) -> bool:
             continue
         if not one.__flags__ & HEAP_TYPE:
             return False
-        frozen = is_frozen(one)
+        frozen = _is_frozen(one)
         if any(name in vars(one) for name in odd if not (frozen and name in ("__setattr__", "__delattr__"))):
             return False
     return True
 
 
-def is_frozen(cls: type) -> bool:
+def _is_frozen(cls: type) -> bool:
     """Whether a dataclass has made itself frozen, and nobody has changed that."""
     parameters = vars(cls).get("__dataclass_params__")
     setter = vars(cls).get("__setattr__")
@@ -125,7 +125,7 @@ def make_instance(walk: Walk, op: Op, target: Static, args: Given, keywords: Wor
         return _make_named_tuple(walk, op, cls, path, args, keywords)
     if not (_is_plain_class(cls) or _is_plain_exception(cls)) or (path is None and not is_ours(cls)):
         raise walk.doubt(f"makes a {cls.__name__}")
-    know_class(walk, cls, path)
+    _know_class(walk, cls, path)
     assert op.dst is not None
     dst = walk.name(op.dst)
     fields = walk.cell("object", Fields) if is_ours(cls) else walk.unit.fields_of(cls, walk)
@@ -170,7 +170,7 @@ def _new_object(walk: Walk, cls: type, fields: Fields) -> str:
 def _make_named_tuple(walk: Walk, op: Op, cls: Any, path: Any, args: Given, keywords: Words) -> None:
     if not str(cls.__new__.__module__).startswith("namedtuple_") or cls.__init__ is not object.__init__ or path is None:
         raise walk.doubt(f"makes a {cls.__name__}")
-    know_class(walk, cls, path)
+    _know_class(walk, cls, path)
     words = dict(keywords)
     names = list(args)
     for field in cls._fields[len(args) :]:
@@ -240,7 +240,7 @@ def set_attribute(walk: Walk, op: Op, owner: str, name: str, value: str) -> None
             raise Leaves(AttributeError, f"{name} has no setter")
         assert where is not None
         return call_function(walk, op, _member_home(walk, of.cls, name, found.fset, where, "fset"), [owner, value], {})
-    if any(is_frozen(one) for one in of.cls.__mro__):
+    if any(_is_frozen(one) for one in of.cls.__mro__):
         raise Leaves(dataclasses.FrozenInstanceError, f"cannot assign to field {name!r}")
     if not _takes(of.cls, name):
         raise Leaves(AttributeError, f"{of.cls.__name__} has no {name}")
@@ -336,7 +336,7 @@ def _know_captured(walk: Walk, kind: Kind) -> None:
         raise walk.doubt(f"super() of {owner!r}")
     if isinstance(owner, Static):
         refuse_acting(owner.value)
-        know_class(walk, type(owner.value), (*owner.path, ("class", None)))
+        _know_class(walk, type(owner.value), (*owner.path, ("class", None)))
 
 
 def _object_attribute(walk: Walk, op: Op, owner: str, kind: Kind, name: str) -> None:
@@ -382,7 +382,7 @@ def _static_attribute(walk: Walk, op: Op, owner: str, kind: Static, name: str) -
             inner = "fget" if isinstance(found, property) else "func"
             if kind.path is None or where is None or not isinstance(getter, types.FunctionType):
                 raise walk.doubt(f"the property {name}")
-            know_class(walk, type(value), (*kind.path, ("class", None)))
+            _know_class(walk, type(value), (*kind.path, ("class", None)))
             return call_function(walk, op, _member_home(walk, type(value), name, getter, where, inner), [owner], {})
     walk.alias(walk.name(op.dst), read_static(walk, kind, name))
     return walk.next_op()
@@ -427,7 +427,7 @@ def find_method(walk: Walk, kind: Kind, name: str) -> Any:
         if not isinstance(found, types.FunctionType) or where is None:
             return None
         refuse_acting(kind.value)
-        know_class(walk, type(kind.value), (*kind.path, ("class", None)))
+        _know_class(walk, type(kind.value), (*kind.path, ("class", None)))
         return _member_home(walk, type(kind.value), name, found, where)
     if isinstance(kind, Object | Super) or (isinstance(kind, Tuple) and kind.cls not in (None, list)):
         _know_captured(walk, kind)

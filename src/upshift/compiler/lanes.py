@@ -61,7 +61,7 @@ def needs_stream(kind: Kind) -> bool:
     return any(isinstance(k, List | Object | Array) or k is STR for k in items_in(kind))
 
 
-def is_returned_as_it_is(kind: Kind) -> bool:
+def _is_returned_as_it_is(kind: Kind) -> bool:
     """Whether a result is the very object that was captured: a member of an enum, a class."""
     return isinstance(kind, Static) and kind.path is not None and isinstance(kind.value, enum.Enum | type)
 
@@ -83,7 +83,7 @@ def check_result(kind: Kind) -> None:
     _refuse_circles(kind)
     for one in _parts(plain(kind)):
         known = isinstance(one, Compound) and not isinstance(one, Tuple)
-        if known or (isinstance(one, Static) and not is_returned_as_it_is(one)):
+        if known or (isinstance(one, Static) and not _is_returned_as_it_is(one)):
             raise Refused(f"returns {one!r}")
         if isinstance(one, Scalar) and one.ll is None and one not in (NONE, UNSET):
             raise Refused(f"returns {one!r}")
@@ -282,7 +282,7 @@ latch:
                 part = self.new(f"extractvalue {kind.ll} {value}, {i + 1}") if one.ll is not None else ""
                 self._store_result(one, part, odd)
             return None
-        if kind is NONE or is_returned_as_it_is(kind):
+        if kind is NONE or _is_returned_as_it_is(kind):
             return None
         if not isinstance(kind, Scalar) or kind.ll is None:
             raise Refused(f"returns {kind!r}")
@@ -385,7 +385,7 @@ class _Stream:
             self._array(kind, value)
         elif isinstance(kind, Object):
             self._object(kind, value)
-        elif isinstance(kind, Static) and not is_returned_as_it_is(kind):
+        elif isinstance(kind, Static) and not _is_returned_as_it_is(kind):
             raise Refused(f"returns {kind!r}")
         elif kind.ll is not None:
             self._scalar(kind, value)

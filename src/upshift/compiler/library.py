@@ -86,7 +86,7 @@ def row(*originals: Any) -> Callable[[F], F]:
     return register
 
 
-def given_literal(walk: Walk, op: Op, value: Any) -> bool:
+def _given_literal(walk: Walk, op: Op, value: Any) -> bool:
     made = literal_of(value)
     walk.give(op, made, constant(made))
     return True
@@ -105,7 +105,7 @@ def _isinstance(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         given = classes if isinstance(classes, tuple) else (classes,)
         walk.give(op, BOOL, operations.catching_row(walk, given), args[0])
         return True
-    return given_literal(walk, op, is_instance(kind, classes))
+    return _given_literal(walk, op, is_instance(kind, classes))
 
 
 def _classes(kind: Kind) -> Any:
@@ -132,7 +132,7 @@ def _type(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 @special(callable)
 def _callable(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     kind = walk.env[args[0]]
-    return given_literal(
+    return _given_literal(
         walk, op, callable(kind.value) if isinstance(kind, Static) else isinstance(kind, Closure | Method | Partial)
     )
 
@@ -158,11 +158,11 @@ def _len(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         return False
     name, kind = args[0], walk.env[args[0]]
     if isinstance(kind, Tuple | Known):
-        return given_literal(walk, op, len(kind.items))
+        return _given_literal(walk, op, len(kind.items))
     if isinstance(kind, Static) and isinstance(kind.value, enum.EnumType):
-        return given_literal(walk, op, len(kind.value))
+        return _given_literal(walk, op, len(kind.value))
     if isinstance(kind, Literal) and kind.kind is STR:
-        return given_literal(walk, op, len(kind.value))
+        return _given_literal(walk, op, len(kind.value))
     if isinstance(kind, List):
         walk.give(op, INT, memory.length, name)
     elif kind is STR:
@@ -330,7 +330,7 @@ SPECIAL[max] = _extreme("max_of", "max_of_two")
 @special(int)
 def _int(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if not args:
-        return given_literal(walk, op, 0)
+        return _given_literal(walk, op, 0)
     kind = walk.env[args[0]]
     if base(kind) is STR:
         if len(args) == 2 or "base" in words:
@@ -340,7 +340,7 @@ def _int(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         return True
     if isinstance(kind, Literal) and len(args) == 1 and kind.kind in (INT, FLOAT, BOOL):
         try:
-            return given_literal(walk, op, int(kind.value))
+            return _given_literal(walk, op, int(kind.value))
         except (ValueError, OverflowError):
             return False
     found = maths.rounding(None)(walk, kind) if len(args) == 1 else None
@@ -360,11 +360,11 @@ def _int(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 @special(float)
 def _float(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if not args:
-        return given_literal(walk, op, 0.0)
+        return _given_literal(walk, op, 0.0)
     kind = walk.env[args[0]]
     if isinstance(kind, Literal):
         try:
-            return given_literal(walk, op, float(kind.value))
+            return _given_literal(walk, op, float(kind.value))
         except ValueError:
             raise Leaves(ValueError, "could not convert string to float") from None
         except (OverflowError, TypeError):
@@ -384,12 +384,12 @@ def _float(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 @special(bool)
 def _bool(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if not args:
-        return given_literal(walk, op, False)
+        return _given_literal(walk, op, False)
     if truth_of(walk, op, args[0], walk.env[args[0]]):
         return True
     answer = operations.truth(walk, args[0])
     if isinstance(answer, bool):
-        return given_literal(walk, op, answer)
+        return _given_literal(walk, op, answer)
     assert op.dst is not None
     walk.alias(walk.name(op.dst), answer)
     walk.next_op()
@@ -509,7 +509,7 @@ def _shortened(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 def _same_object(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     kinds = [walk.env[name] for name in args]
     if not all(isinstance(kind, List | Object) for kind in kinds) or type(kinds[0]) is not type(kinds[1]):
-        return given_literal(walk, op, False)
+        return _given_literal(walk, op, False)
     walk.give(op, BOOL, safe(lambda w, x, y: w.new(f"icmp eq ptr {x}, {y}")), *args)
     return True
 
@@ -795,13 +795,13 @@ def _tuple_method(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     return True
 
 
-def new_table(walk: Walk, op: Op, cls: type) -> None:
+def _new_table(walk: Walk, op: Op, cls: type) -> None:
     """`{}` and an empty set."""
     calls.make_instance(walk, op, Static(cls), [], {})
 
 
-HOOKS["dict"] = lambda walk, op: new_table(walk, op, tables.Dict)
-HOOKS["set"] = lambda walk, op: new_table(walk, op, tables.Set)
+HOOKS["dict"] = lambda walk, op: _new_table(walk, op, tables.Dict)
+HOOKS["set"] = lambda walk, op: _new_table(walk, op, tables.Set)
 
 
 @special(dict)
@@ -814,7 +814,7 @@ def _dict(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         written(walk, op, f"{text}    return d", [first, *words.values()])
         return True
     if not args:
-        new_table(walk, op, tables.Dict)
+        _new_table(walk, op, tables.Dict)
     else:
         prelude(walk, op, "new_dict", args)
     return True
@@ -825,7 +825,7 @@ def _set(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if words:
         return False
     if not args:
-        new_table(walk, op, tables.Set)
+        _new_table(walk, op, tables.Set)
     else:
         prelude(walk, op, "new_set", args)
     return True
@@ -852,7 +852,7 @@ def _hash(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 _USED = (_numbers, iterables, lists, objects, forms, makers, statics)
 
 
-def attribute_row(kind: Kind, name: str) -> Any:
+def _attribute_row(kind: Kind, name: str) -> Any:
     """An attribute that is a row: `z.real`."""
     of = base(kind)
     if of is COMPLEX and name in ("real", "imag"):
@@ -871,7 +871,7 @@ def attribute_row(kind: Kind, name: str) -> Any:
     return None
 
 
-ATTRIBUTES.append(attribute_row)
+ATTRIBUTES.append(_attribute_row)
 
 
 from . import math_library as _math_library  # noqa: E402  (they stand on all of this)

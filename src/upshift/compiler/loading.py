@@ -11,14 +11,14 @@ from .rows.memory import BORROWED, HEADER, item_type
 from .write import Aggregates, Module
 
 
-def width_of(kind: Kind) -> int:
+def _width_of(kind: Kind) -> int:
     """How many columns elements of a kind have."""
     if isinstance(kind, Tuple):
-        return sum(map(width_of, kind.items))
+        return sum(map(_width_of, kind.items))
     if isinstance(kind, Either):
-        return 1 + sum(map(width_of, kind.kinds))
+        return 1 + sum(map(_width_of, kind.kinds))
     if isinstance(kind, List):
-        return 1 + width_of(kind.cell.kind or INT)
+        return 1 + _width_of(kind.cell.kind or INT)
     return 2 if kind is STR else 0 if kind is NONE or isinstance(kind, Static) else 1
 
 
@@ -111,7 +111,7 @@ class Loading(Aggregates):
         inside, own = kind.cell.kind or INT, into.cell.kind or INT
         if isinstance(inside, Scalar) and inside is own and inside is not STR and inside.ll is not None:
             return self._list_of_numbers(into, inside, at)
-        offsets = f"%c{self.columns + width_of(inside)}"
+        offsets = f"%c{self.columns + _width_of(inside)}"
         start, count = self._span(offsets, at)
         size = self.new(f"mul i64 {count}, {self._size_of(item_type(into))}")
         data = self._alloc(size)

@@ -270,7 +270,7 @@ def _replace(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 # ---- named tuples
 
 
-def named_tuple_method(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+def _named_tuple_method(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     """`_replace` and `_asdict`."""
     kind = walk.env[args[0]]
     name = op.extra[0] if op.code == "method" else ""
@@ -285,5 +285,5 @@ def named_tuple_method(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     return _give_name(walk, op, tuple_of(walk, list((given | words).values()), kind.cls))
 
 
-SPECIAL_METHODS["tuple", "_replace"] = named_tuple_method
-SPECIAL_METHODS["tuple", "_asdict"] = named_tuple_method
+SPECIAL_METHODS["tuple", "_replace"] = _named_tuple_method
+SPECIAL_METHODS["tuple", "_asdict"] = _named_tuple_method

@@ -145,7 +145,7 @@ def _binary(walk: Walk, op: Op) -> None:
 
 def operate(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kind, inplace: bool = False) -> None:
     """`a operator b`, of variables by their full names."""
-    a, b = value_of_member(walk, a), value_of_member(walk, b)
+    a, b = _value_of_member(walk, a), _value_of_member(walk, b)
     ka, kb = walk.env[a], walk.env[b]
     if (isinstance(ka, ARRAYS) or isinstance(kb, ARRAYS)) and OF_ARRAYS["operator"](walk, op, operator, a, b, inplace):
         return None
@@ -165,7 +165,7 @@ def operate(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kin
     raise walk.doubt(f"`{SIGNS.get(operator, operator)}` of {ka!r} and {kb!r}")
 
 
-def value_of_member(walk: Walk, name: str) -> str:
+def _value_of_member(walk: Walk, name: str) -> str:
     """A member of an enum of ints or texts as the int or text that it is."""
     kind = walk.env[name]
     if not isinstance(kind, Static) or not isinstance(kind.value, enum.Enum) or isinstance(kind.value, enum.Flag):
@@ -220,7 +220,7 @@ def _product_modulo(walk: Walk, op: Op) -> None:
 
 @operation("unary")
 def _unary(walk: Walk, op: Op) -> None:
-    kind = walk.env[value_of_member(walk, walk.name(op.args[0]))] if walk.kind(op.args[0]) else NONE
+    kind = walk.env[_value_of_member(walk, walk.name(op.args[0]))] if walk.kind(op.args[0]) else NONE
     if op.extra == "Not":
         answer = truth(walk, walk.name(op.args[0]))
         if isinstance(answer, bool):
@@ -231,7 +231,7 @@ def _unary(walk: Walk, op: Op) -> None:
     row = numbers.unary(op.extra, kind) or numpy_numbers.unary(op.extra, kind)
     if row is not None:
         return walk.put(op, row[0], row[1], op.args[0])
-    if unary_method(walk, op, op.extra, kind):
+    if _unary_method(walk, op, op.extra, kind):
         return None
     raise walk.doubt(f"a sign before {kind!r}")
 
@@ -250,7 +250,7 @@ def compare(walk: Walk, op: Op, operator: str, a: str, b: str) -> None:
     if (isinstance(ka, ARRAYS) or isinstance(kb, ARRAYS)) and OF_ARRAYS["compare"](walk, op, operator, a, b):
         return None
     if operator not in ("Eq", "NotEq") or not (isinstance(ka, Static) and isinstance(kb, Static)):
-        a, b = value_of_member(walk, a), value_of_member(walk, b)
+        a, b = _value_of_member(walk, a), _value_of_member(walk, b)
         ka, kb = walk.env[a], walk.env[b]
     row = comparison(walk, operator, ka, kb)
     if row is not None:
@@ -281,13 +281,13 @@ def comparison(walk: Walk, operator: str, ka: Kind, kb: Kind) -> Any:
         return Literal(BOOL, answer), safe(lambda w, x, y: "true" if answer else "false")
     if is_numpy_number(ka) or is_numpy_number(kb):
         return None  # whose comparisons give NumPy's own bools
-    if operator in ("Eq", "NotEq") and (ka is kb is NONE or are_never_equal(ka, kb)):
+    if operator in ("Eq", "NotEq") and (ka is kb is NONE or _are_never_equal(ka, kb)):
         answer = (operator == "Eq") is (ka is kb)
         return Literal(BOOL, answer), safe(lambda w, x, y: "true" if answer else "false")
     return None
 
 
-def are_never_equal(a: Kind, b: Kind) -> bool:
+def _are_never_equal(a: Kind, b: Kind) -> bool:
     """Whether values of these kinds cannot be equal, whatever they are."""
     if (is_numpy_number(a) or is_numpy_number(b)) and NONE not in (a, b):
         return False  # which is for NumPy to say, in a class of its own
@@ -708,7 +708,7 @@ def _item(walk: Walk, op: Op) -> None:
 
 def item(walk: Walk, op: Op, owner: str, index: str, of: Kind, at: Kind) -> None:
     """`owner[index]`, by their full names."""
-    index = value_of_member(walk, index)
+    index = _value_of_member(walk, index)
     at = walk.env[index]
     if isinstance(of, ARRAYS) and OF_ARRAYS["item"](walk, op, owner, index):
         return None
@@ -737,7 +737,7 @@ def item(walk: Walk, op: Op, owner: str, index: str, of: Kind, at: Kind) -> None
         return prelude(walk, op, "list_slice" if isinstance(of, List) else "text_slice", [owner, index])
     if isinstance(of, Range) and is_int:
         return prelude(walk, op, "range_item", [owner, index])
-    if item_by_method(walk, op, owner, index, of, at):
+    if _item_by_method(walk, op, owner, index, of, at):
         return None
     if isinstance(of, List | Tuple) or base(of) is STR:
         raise Leaves(TypeError, f"indexes {of!r} with {at!r}")
@@ -848,7 +848,7 @@ def _setitem(walk: Walk, op: Op) -> None:
         return walk.next_op()
     if isinstance(of, List) and of.cls is list and isinstance(at, Slice):
         return prelude(walk, op, "set_list_slice", [owner, index, value])
-    if set_item_by_method(walk, op, owner, index, value, of, at, kind):
+    if _set_item_by_method(walk, op, owner, index, value, of, at, kind):
         return None
     raise walk.doubt(f"sets an item of {of!r}")
 
@@ -862,7 +862,7 @@ def _delitem(walk: Walk, op: Op) -> None:
         at = walk.env[index]
     if isinstance(of, List) and of.cls is list:
         return prelude(walk, op, "delete_item" if base(at) in (INT, BOOL) else "delete_slice", [owner, index])
-    if delete_item_by_method(walk, op, owner, index, of):
+    if _delete_item_by_method(walk, op, owner, index, of):
         return None
     raise walk.doubt(f"deletes an item of {of!r}")
 
@@ -909,7 +909,7 @@ def iterate(walk: Walk, op: Op, full: str, kind: Kind) -> None:
         members = [captured(walk, one, (*kind.path, ("attr", one.name))) for one in members]
         full = tuple_of(walk, members)
         return iterate(walk, op, full, walk.env[full])
-    if iterate_by_method(walk, op, full, kind):
+    if _iterate_by_method(walk, op, full, kind):
         return None
     raise walk.doubt(f"iterates over {kind!r}")
 
@@ -1097,7 +1097,7 @@ def _put(walk: Walk, op: Op) -> None:
     call_method(walk, op, walk.name(op.args[0]), "__setitem__", [key, value], Shape((False, False)))
 
 
-def unary_method(walk: Walk, op: Op, operator: str, kind: Kind) -> bool:
+def _unary_method(walk: Walk, op: Op, operator: str, kind: Kind) -> bool:
     name = UNARY[operator]
     if is_object(kind) and find_method(walk, kind, name) is not None:
         method(walk, op, walk.name(op.args[0]), name, [], {})
@@ -1105,28 +1105,28 @@ def unary_method(walk: Walk, op: Op, operator: str, kind: Kind) -> bool:
     return False
 
 
-def item_by_method(walk: Walk, op: Op, owner: str, index: str, of: Kind, at: Kind) -> bool:
+def _item_by_method(walk: Walk, op: Op, owner: str, index: str, of: Kind, at: Kind) -> bool:
     if is_object(of) and find_method(walk, of, "__getitem__") is not None:
         method(walk, op, owner, "__getitem__", [index], {})
         return True
     return False
 
 
-def set_item_by_method(walk: Walk, op: Op, owner: str, index: str, value: str, of: Kind, at: Kind, kind: Kind) -> bool:
+def _set_item_by_method(walk: Walk, op: Op, owner: str, index: str, value: str, of: Kind, at: Kind, kind: Kind) -> bool:
     if isinstance(of, Object) and find_method(walk, of, "__setitem__") is not None:
         method(walk, op, owner, "__setitem__", [index, value], {})
         return True
     return False
 
 
-def delete_item_by_method(walk: Walk, op: Op, owner: str, index: str, of: Kind) -> bool:
+def _delete_item_by_method(walk: Walk, op: Op, owner: str, index: str, of: Kind) -> bool:
     if isinstance(of, Object) and find_method(walk, of, "__delitem__") is not None:
         method(walk, op, owner, "__delitem__", [index], {})
         return True
     return False
 
 
-def iterate_by_method(walk: Walk, op: Op, full: str, kind: Kind) -> bool:
+def _iterate_by_method(walk: Walk, op: Op, full: str, kind: Kind) -> bool:
     if is_object(kind) and find_method(walk, kind, "__iter__") is not None:
         if is_user_object(kind):
             prelude(walk, op, "object_iterator", [full])

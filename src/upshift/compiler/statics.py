@@ -65,7 +65,7 @@ def _change(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     """`pop` and `setdefault` of a dict that one variable alone holds: the variable holds another from then on."""
     kind, key = walk.env[args[0]], walk.env[args[1]]
     assert isinstance(kind, Known)
-    if not isinstance(key, Literal) or not is_alone(walk, op, args[0]):
+    if not isinstance(key, Literal) or not _is_alone(walk, op, args[0]):
         return False
     items = {name: item_of_tuple(walk, args[0], i) for i, name in enumerate(kind.names)}
     if _name_of(op) == "pop":
@@ -83,7 +83,7 @@ def _change(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     return _give_name(walk, op, given)
 
 
-def is_alone(walk: Walk, op: Op, full: str) -> bool:
+def _is_alone(walk: Walk, op: Op, full: str) -> bool:
     """Whether a variable is the only one that holds a dict."""
     if op.args[0].startswith("%") or walk.name(op.args[0]) != full:
         return False

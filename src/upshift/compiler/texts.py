@@ -126,7 +126,7 @@ def _literals(walk: Walk, *values: Any) -> list[str]:
     return [walk.temporary(kind, constant(kind)) for kind in kinds]
 
 
-def shape_text(walk: Walk, op: Op, full: str, spec: Spec, how: str = "filled") -> bool:
+def _shape_text(walk: Walk, op: Op, full: str, spec: Spec, how: str = "filled") -> bool:
     fill, align, _, _, width, _, precision, _ = spec
     prelude(walk, op, how, [full, *_literals(walk, fill, align, width, precision)])
     return True
@@ -140,7 +140,7 @@ _FLOATS = {"f": "fixed", "F": "fixed_upper", "e": "exponential", "E": "exponenti
            "G": "general_upper", "%": "percentage"}  # fmt: skip
 
 
-def shape_number(walk: Walk, op: Op, full: str, spec: Spec) -> bool:
+def _shape_number(walk: Walk, op: Op, full: str, spec: Spec) -> bool:
     """An int or a float by a specification; what is not asked for is not compiled."""
     fill, align, sign, alternate, width, group, precision, code = spec
     letter = chr(code)
@@ -170,7 +170,7 @@ def shape_number(walk: Walk, op: Op, full: str, spec: Spec) -> bool:
     return True
 
 
-def format_value(walk: Walk, op: Op, full: str, spec: str, conversion: int = -1) -> bool:
+def _format_value(walk: Walk, op: Op, full: str, spec: str, conversion: int = -1) -> bool:
     """`f"{value!conversion:spec}"`, by full names."""
     kind, of = walk.env[full], walk.env[spec]
     how = {-1: "", 115: "text_of", 114: "repr_of", 97: "repr_of"}[conversion]
@@ -215,14 +215,14 @@ def _format_by(walk: Walk, op: Op, full: str, spec: str, how: str) -> bool:
     except NotImplementedError:
         return False
     if base(kind) is STR or how:
-        return shape_text(walk, op, full, given, f"filled_{how}" if how else "filled")
-    return shape_number(walk, op, full, given)
+        return _shape_text(walk, op, full, given, f"filled_{how}" if how else "filled")
+    return _shape_number(walk, op, full, given)
 
 
 def _format_op(walk: Walk, op: Op) -> None:
     walk.kind(op.args[1])
     kind = walk.kind(op.args[0])
-    if not format_value(walk, op, walk.name(op.args[0]), walk.name(op.args[1]), op.extra):
+    if not _format_value(walk, op, walk.name(op.args[0]), walk.name(op.args[1]), op.extra):
         raise walk.doubt(f"formats {kind!r}")
 
 
@@ -251,7 +251,7 @@ def _percent_of(walk: Walk, op: Op, full: str, letter: str, spec: Spec) -> bool:
             return show(walk, op, full, how)
         if not _is_shown(kind) or isinstance(kind, Object) or TEXT in items_in(plain(kind)) or is_numpy_number(kind):
             return False
-        return shape_text(walk, op, full, spec, f"filled_{how}")
+        return _shape_text(walk, op, full, spec, f"filled_{how}")
     if letter == "c" or rank(kind) not in (0, 1, 2):
         return False
     if base(kind) is FLOAT and letter not in "eEfFgG":
@@ -261,7 +261,7 @@ def _percent_of(walk: Walk, op: Op, full: str, letter: str, spec: Spec) -> bool:
         full = walk.temporary(made[0], made[1], full)
     if _is_unneeded(walk, op):
         return _give_text(walk, op)
-    return shape_number(walk, op, full, spec)
+    return _shape_number(walk, op, full, spec)
 
 
 HOOKS["percent"] = _percent
@@ -283,10 +283,10 @@ def _format(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if words or not 1 <= len(args) <= 2:
         return False
     if len(args) == 1:
-        return format_value(walk, op, args[0], walk.temporary(literal_of(""), constant(literal_of(""))))
+        return _format_value(walk, op, args[0], walk.temporary(literal_of(""), constant(literal_of(""))))
     if base(walk.env[args[1]]) is not STR:
         return False
-    return format_value(walk, op, args[0], args[1])
+    return _format_value(walk, op, args[0], args[1])
 
 
 def _ord(walk: Walk, op: Op, args: Given, words: Words) -> bool:

@@ -120,11 +120,11 @@ class Module:
         if kind is INT:
             return str(value)
         if kind is FLOAT:
-            return hex_of(value)
+            return _hex_of(value)
         if kind is BOOL:
             return "true" if value else "false"
         if kind is COMPLEX:
-            return f"{{ double {hex_of(value.real)}, double {hex_of(value.imag)} }}"
+            return f"{{ double {_hex_of(value.real)}, double {_hex_of(value.imag)} }}"
         if kind is STR:
             return f"{{ ptr {self.text(value)}, i64 {len(value)} }}"
         return ""
@@ -140,7 +140,7 @@ class Module:
                           *self.notes])  # fmt: skip
 
 
-def hex_of(value: float) -> str:
+def _hex_of(value: float) -> str:
     """A double as LLVM reads it."""
     return "0x" + struct.pack(">d", value).hex().upper()
 

@@ -31,11 +31,11 @@ def main(words: Sequence[str]) -> int:
     try:
         options = parse(words)
         if options.list:
-            return show_list()
+            return _show_list()
         if options.explain or options.figure:
-            return show_code(options.explain or options.figure, figure=bool(options.figure))
+            return _show_code(options.explain or options.figure, figure=bool(options.figure))
         if options.run:
-            return show_run(options)
+            return _show_run(options)
         settings = merge(read_settings(_start(options.paths)), options)
         return treat(options, settings)
     except BadSetting as error:
@@ -66,13 +66,13 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--run", nargs="...", metavar="SCRIPT", help="run a script with the words after it, and measure it"
     )
-    own, script = split_run(words)
+    own, script = _split_run(words)
     options = parser.parse_args(own)
     options.run = script
     return options
 
 
-def split_run(words: Sequence[str]) -> tuple[list[str], list[str]]:
+def _split_run(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """The doctor's own words, and the script with its arguments."""
     given = list(words)
     if "--run" not in given:
@@ -101,13 +101,13 @@ def _start(paths: Sequence[str]) -> Path:
     return first if first.is_dir() else first.parent
 
 
-def show_list() -> int:
+def _show_list() -> int:
     for check in CHECKS.values():
         print(f"{check.code}  {check.title}")
     return CLEAN
 
 
-def show_code(code: str, figure: bool) -> int:
+def _show_code(code: str, figure: bool) -> int:
     code = code.upper()
     if code not in CHECKS:
         raise BadSetting(f"{code!r} is no code; see upshift doctor --list")
@@ -115,7 +115,7 @@ def show_code(code: str, figure: bool) -> int:
     return CLEAN
 
 
-def show_run(options: argparse.Namespace) -> int:
+def _show_run(options: argparse.Namespace) -> int:
     """Run a script, say what its slow places cost, and rewrite it where that is asked for."""
     path, *argv = options.run
     modules = []
@@ -127,7 +127,7 @@ def show_run(options: argparse.Namespace) -> int:
                 modules.append(read(path))
                 compile(modules[-1].text, path, "exec", dont_inherit=True)
     except (SyntaxError, Unreadable, ValueError) as error:
-        print(f"upshift doctor: {complaint(path, error)}", file=sys.stderr)
+        print(f"upshift doctor: {_complaint(path, error)}", file=sys.stderr)
         return FAILED
     if any(s.notebook is not None for s in (source, *modules)):
         raise BadSetting(
@@ -168,7 +168,7 @@ def treat(options: argparse.Namespace, settings: Settings) -> int:
                     mend(source, options, settings) if options.fix or options.diff else look(source, settings.wants)
                 )
             except (SyntaxError, Unreadable, CannotRewrite, RecursionError, ValueError) as error:
-                errors.append(complaint(path, error))
+                errors.append(_complaint(path, error))
     finally:
         if collecting:
             gc.enable()
@@ -191,7 +191,7 @@ def mend(source: Source, options: argparse.Namespace, settings: Settings) -> lis
     return look(source, settings.wants)
 
 
-def complaint(path: str, error: Exception) -> str:
+def _complaint(path: str, error: Exception) -> str:
     """One line about a file that could not be looked at."""
     if isinstance(error, SyntaxError):
         return f"{path}:{error.lineno or 1}: {error.msg}; is it Python 3?"

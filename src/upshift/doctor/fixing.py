@@ -26,7 +26,7 @@ class Fixed:
 Choice = Callable[[Finding], Fix | None]
 
 
-def choose_safe(finding: Finding) -> Fix | None:
+def _choose_safe(finding: Finding) -> Fix | None:
     """What is provably the same."""
     return finding.safe_fix
 
@@ -48,7 +48,7 @@ def look(source: Source, wants: Callable[[str], bool] = lambda code: True) -> li
 def fix(
     source: Source,
     wants: Callable[[str], bool] = lambda code: True,
-    choice: Choice = choose_safe,
+    choice: Choice = _choose_safe,
     later: Choice | None = None,
 ) -> Fixed:
     """Mend until nothing is left that the choice would mend; from the second round on, that `later` would."""

@@ -13,7 +13,7 @@ from .finding import Finding
 PAGES = "docs/doctor"
 
 
-def as_text(findings: Sequence[Finding], errors: Sequence[str], files: int) -> str:
+def _as_text(findings: Sequence[Finding], errors: Sequence[str], files: int) -> str:
     """One line for each finding, and a summary."""
     lines = [f"{f.where}: {f.code} {f.message}{mark(f)}" for f in findings]
     lines += [f"error: {error}" for error in errors]
@@ -38,7 +38,7 @@ def mark(finding: Finding) -> str:
     return " [*]" if finding.safe_fix is not None else " [+]" if finding.fixes else ""
 
 
-def as_json(findings: Sequence[Finding], errors: Sequence[str], files: int) -> str:
+def _as_json(findings: Sequence[Finding], errors: Sequence[str], files: int) -> str:
     """Positions as the Language Server Protocol counts: lines and characters from zero."""
     return (
         json.dumps(
@@ -78,7 +78,7 @@ def _diagnostic(f: Finding) -> dict[str, Any]:
     }
 
 
-def as_sarif(findings: Sequence[Finding], errors: Sequence[str], files: int) -> str:
+def _as_sarif(findings: Sequence[Finding], errors: Sequence[str], files: int) -> str:
     """SARIF 2.1.0."""
     used = sorted({f.code for f in findings})
     run = {
@@ -131,7 +131,7 @@ def _result(f: Finding, rule: int) -> dict[str, Any]:
     }
 
 
-def as_github(findings: Sequence[Finding], errors: Sequence[str], files: int) -> str:
+def _as_github(findings: Sequence[Finding], errors: Sequence[str], files: int) -> str:
     """Workflow commands: GitHub shows them beside the changed lines."""
     lines = []
     for f in findings:
@@ -150,4 +150,4 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-FORMATS = {"text": as_text, "json": as_json, "sarif": as_sarif, "github": as_github}
+FORMATS = {"text": _as_text, "json": _as_json, "sarif": _as_sarif, "github": _as_github}

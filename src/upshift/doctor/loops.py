@@ -59,7 +59,7 @@ class Outlined:
 def loop_fixes(file: File, node: ast.For, library: str) -> list[Fix]:
     """A loop's alternatives: one operation on all elements, or a map of the outlined function."""
     try:
-        made = outline_loop(file, node)
+        made = _outline_loop(file, node)
     except NotOutlined:
         return []
     tf = "" if library == "numpy" else file.alias("tensorflow") or "tf"
@@ -81,7 +81,7 @@ def loop_fixes(file: File, node: ast.For, library: str) -> list[Fix]:
     ]
 
 
-def outline_loop(file: File, node: ast.For) -> Outlined:
+def _outline_loop(file: File, node: ast.For) -> Outlined:
     """A loop as a function of one element; NotOutlined where rounds depend on each other, or do something else."""
     head = _head(file, node)
     if node.orelse:

@@ -169,7 +169,7 @@ def difference(source: Source, made: str) -> str:
 
 def write(source: Source, made: str) -> None:
     """Replace the file at once: whoever reads it sees the old text or the new one."""
-    data = rebuild_notebook(source, made) if source.notebook is not None else made.encode(source.encoding)
+    data = _rebuild_notebook(source, made) if source.notebook is not None else made.encode(source.encoding)
     path = os.path.realpath(source.path)
     handle, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".upshift-")
     try:
@@ -182,10 +182,10 @@ def write(source: Source, made: str) -> None:
         raise
 
 
-def rebuild_notebook(source: Source, made: str) -> bytes:
+def _rebuild_notebook(source: Source, made: str) -> bytes:
     """The notebook with its code cells' new text; outputs and everything else as they were."""
     assert source.notebook is not None
-    parts = split_cells(made)
+    parts = _split_cells(made)
     for cell in source.cells:
         entry = source.notebook["cells"][cell.at]
         before = "".join(entry["source"]) if isinstance(entry["source"], list) else entry["source"]
@@ -195,7 +195,7 @@ def rebuild_notebook(source: Source, made: str) -> bytes:
     return (json.dumps(source.notebook, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def split_cells(text: str) -> dict[int, str]:
+def _split_cells(text: str) -> dict[int, str]:
     """The text of each cell, by number, from the joined text."""
     parts: dict[int, list[str]] = {}
     lines: list[str] = []

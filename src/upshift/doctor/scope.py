@@ -116,10 +116,10 @@ class Names:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 target = alias.name if alias.asname else alias.name.split(".")[0]
-                self.imports[alias.asname or target] = canonical(target)
+                self.imports[alias.asname or target] = _canonical(target)
         elif node.module and not node.level:
             for alias in node.names:
-                self.imports[alias.asname or alias.name] = canonical(f"{node.module}.{alias.name}")
+                self.imports[alias.asname or alias.name] = _canonical(f"{node.module}.{alias.name}")
 
     def dotted(self, node: ast.expr) -> str:
         """`tf.data.Dataset.range` as "tensorflow.data.Dataset.range"; nothing for what is not an import's."""
@@ -135,7 +135,7 @@ class Names:
         if not parts:
             return root
         parts.append(root)
-        return canonical(".".join(reversed(parts)))
+        return _canonical(".".join(reversed(parts)))
 
     def kind(self, node: ast.expr | None) -> Kind:
         """What an expression is."""
@@ -363,7 +363,7 @@ def _steps(numbers: list[int | float]) -> int:
     return max(0, int((stop - start) / step))
 
 
-def canonical(name: str) -> str:
+def _canonical(name: str) -> str:
     """One spelling for names that TensorFlow and Keras have several of."""
     if name.startswith("tensorflow.compat.v2."):
         return "tensorflow." + name[len("tensorflow.compat.v2.") :]

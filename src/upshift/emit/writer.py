@@ -75,7 +75,7 @@ class Writer:
         keywords = f", *, {', '.join(self.shared)}" if self.shared else ""
         shared = f", {', '.join(f'{s}={s}' for s in self.shared)}" if self.shared else ""
         head = HEAD.format(
-            title=f"{name_of_function(self.f)}, for all elements at once: {self.tree.paths} paths.",
+            title=f"{_name_of_function(self.f)}, for all elements at once: {self.tree.paths} paths.",
             arguments=columns + keywords,
             inputs=", ".join(inputs) + ",",
             columns=columns,
@@ -128,7 +128,7 @@ class Writer:
         args = [self._ref(ref, names) for ref in step.refs]
         out = names[step.out] = self._name(f"v{step.out}")
         if step.op is None:
-            self._line(f"{out} = {call_text(step.fn, args)}", step.where)
+            self._line(f"{out} = {_call_text(step.fn, args)}", step.where)
             return at
         op = step.exact if sharp else step.op
         if isinstance(op, ArrayOp):
@@ -136,7 +136,7 @@ class Writer:
                      for a, k, lane in zip(args, op.kinds, op.lanes, strict=True)]  # fmt: skip
             makes = ("several " if op.several else "") + " ".join(kind.name for kind in op.makes)
             keep = self._name("keep")
-            self._line(f"{out}, {keep} = {call_text(step.fn, lanes, f'call({makes!r}, ')}", step.where)
+            self._line(f"{out}, {keep} = {_call_text(step.fn, lanes, f'call({makes!r}, ')}", step.where)
             return self._narrow(keep, at, names, later)
         if isinstance(step.fn, Item):
             self._line(f"{out} = {args[0]}[{step.fn.j}]", step.where)
@@ -248,7 +248,7 @@ class NoSource(Exception):
     """A step that cannot be written down; the text says why."""
 
 
-def call_text(fn: Callable[..., Any], args: list[str], head: str = "") -> str:
+def _call_text(fn: Callable[..., Any], args: list[str], head: str = "") -> str:
     """A call as source; `head` is what it is wrapped in, which takes the function as its next argument."""
     inside_ = ", ".join(args)
     if isinstance(fn, Applied):
@@ -257,14 +257,14 @@ def call_text(fn: Callable[..., Any], args: list[str], head: str = "") -> str:
         texts = [_spelled(child, leaves) for child in positional.children]
         texts += [f"{k}={_spelled(child, leaves)}" for k, child in zip(named.keys, named.children, strict=True)]
         fn, inside_ = fn.fn, ", ".join(texts)
-    name = function_text(fn)
+    name = _function_text(fn)
     return f"{head}{name}, {inside_})" if head else f"{name}({inside_})"
 
 
 _MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "np.lib.stride_tricks": np.lib.stride_tricks}
 
 
-def function_text(fn: Any) -> str:
+def _function_text(fn: Any) -> str:
     """How a function is written in source."""
     if isinstance(fn, Put):
         if fn.path:
@@ -293,7 +293,7 @@ def _constant_text(key: Any) -> str:
     return key[1] if isinstance(key[1], str) else repr(key[1])
 
 
-def name_of_function(f: Any) -> str:
+def _name_of_function(f: Any) -> str:
     return getattr(f, "__name__", None) or type(f).__name__
 
 

@@ -23,7 +23,7 @@ def is_path(x: Any) -> bool:
 
 def are_files(xs: Sequence[Any], out: Any, columns: Any) -> bool:
     """Whether a call is about files: by its words, or by what is passed. A text alone is its characters."""
-    return out is not None or columns is not None or any(hasattr(type(x), "__fspath__") or is_stored(x) for x in xs)
+    return out is not None or columns is not None or any(hasattr(type(x), "__fspath__") or _is_stored(x) for x in xs)
 
 
 def is_dataset(x: Any) -> bool:
@@ -31,7 +31,7 @@ def is_dataset(x: Any) -> bool:
     return type(x).__module__ == "pyarrow._dataset" and hasattr(x, "get_fragments")
 
 
-def is_stored(x: Any) -> bool:
+def _is_stored(x: Any) -> bool:
     """Whether this is an array of Zarr's, or a dataset of Arrow's."""
     return is_zarr(x) or is_dataset(x)
 

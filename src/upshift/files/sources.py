@@ -114,22 +114,22 @@ def _identity(x: Any) -> Any:
     kind = str(getattr(x, "dtype", type(x).__name__)), tuple(getattr(x, "shape", (0,)))
     file = getattr(x, "filename", None)
     if isinstance(x, np.memmap) and file:
-        return kind, file_identity(file), x.offset
+        return kind, _file_identity(file), x.offset
     if is_zarr(x):
-        return kind, str(x.store), x.path, folder_identity(getattr(x.store, "root", None))
+        return kind, str(x.store), x.path, _folder_identity(getattr(x.store, "root", None))
     return kind, x
 
 
-def file_identity(path: Any) -> Any:
+def _file_identity(path: Any) -> Any:
     """A file as it is now."""
     found = os.stat(path)
     return os.path.abspath(path), found.st_size, found.st_mtime_ns
 
 
-def folder_identity(path: Any) -> Any:
+def _folder_identity(path: Any) -> Any:
     if path is None:
         return None
-    return [file_identity(os.path.join(at, name)) for at, _, names in sorted(os.walk(path)) for name in sorted(names)]
+    return [_file_identity(os.path.join(at, name)) for at, _, names in sorted(os.walk(path)) for name in sorted(names)]
 
 
 class Tables:
@@ -182,7 +182,7 @@ class Tables:
 
     def identity(self) -> Any:
         files = list(getattr(self.dataset, "files", []))
-        return "tables", self.rows, self.n, self.names, str(self.dataset.schema), [file_identity(f) for f in files]
+        return "tables", self.rows, self.n, self.names, str(self.dataset.schema), [_file_identity(f) for f in files]
 
 
 def _split(fragment: Any) -> list[Any]:

@@ -45,7 +45,7 @@ class NewTable:
         return 0
 
     def write(self, i: int, low: int, n: int, result: Any) -> None:
-        table = table_of(result)
+        table = _table_of(result)
         if self.journal is None:
             self._append(table, low)
             return
@@ -68,7 +68,7 @@ class NewTable:
                     f"results of element {low} on have columns {', '.join(table.schema.names)}; "
                     f"those before have {', '.join(self.schema.names)}"
                 )
-            self._widen(common_schema(self.schema, table.schema))
+            self._widen(_common_schema(self.schema, table.schema))
             table = table.cast(self.schema, safe=False)
         if table.num_rows:
             _write(self.writer, table)
@@ -102,7 +102,7 @@ class NewTable:
             parts = [self._part(i) for i in range(self.journal.done)]
             for part in parts:
                 found = _schema_of(part)
-                self.schema = common_schema(self.schema, found) if self.schema is not None else found
+                self.schema = _common_schema(self.schema, found) if self.schema is not None else found
             for i, part in enumerate(parts):
                 self._append(next(_groups(part, whole=True)), i)
         if self.writer is None:
@@ -154,7 +154,7 @@ def _schema_of(path: str) -> Any:
         return pa.ipc.open_file(file).schema
 
 
-def common_schema(a: Any, b: Any) -> Any:
+def _common_schema(a: Any, b: Any) -> Any:
     """Columns that hold the values of both, by NumPy's promotion where they are numbers."""
     if a.names != b.names:
         return a
@@ -177,7 +177,7 @@ def _common(a: Any, b: Any) -> Any:
         raise UpshiftError(f"results are {a} in some blocks and {b} in others") from None
 
 
-def table_of(result: Any) -> Any:
+def _table_of(result: Any) -> Any:
     """The results of a block as a table: fields of records are its columns."""
     columns = fields_of(result)
     return pa.table({name: array_of(column) for name, column in (columns or {RESULT: result}).items()})

@@ -35,7 +35,7 @@ Binder = Callable[..., Any]
 def binder_of(captures: Iterable[Capture]) -> Binder:
     """`bind(f, shared)`: the captured inputs in order, or MISS where one of these is no longer what it was."""
     writer = Writer()
-    inputs = bound_in(writer, captures)
+    inputs = _bound_in(writer, captures)
     body = writer.lines or ["pass"]
     source = "\n        ".join(
         ["def bind(f, shared={}):\n    try:", *body, f"return ({', '.join(inputs)}{',' if inputs else ''})"]
@@ -47,7 +47,7 @@ def binder_of(captures: Iterable[Capture]) -> Binder:
     return bind
 
 
-def bound_in(writer: Writer, captures: Iterable[Capture]) -> list[str]:
+def _bound_in(writer: Writer, captures: Iterable[Capture]) -> list[str]:
     """Lines that read what `f` and `shared` hold now, and return MISS where it will not do; the names of the inputs."""
     writer.space["BUILTINS"] = vars(builtins)
     inputs = []

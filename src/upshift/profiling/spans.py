@@ -8,7 +8,7 @@ from .places import PHASES
 from .probes import Seen
 
 
-def own_seconds(seen: Iterable[Seen]) -> list[tuple[Seen, float]]:
+def _own_seconds(seen: Iterable[Seen]) -> list[tuple[Seen, float]]:
     """Every span with its own seconds: those that no span inside it, on the same thread, has."""
     made: list[tuple[Seen, float]] = []
     stacks: dict[int, list[tuple[Seen, list[float]]]] = {}
@@ -33,7 +33,7 @@ def _close(stack: list[tuple[Seen, list[float]]], made: list[tuple[Seen, float]]
 def by_phase(seen: Iterable[Seen], phases: Sequence[str] = PHASES) -> dict[str, float]:
     """Seconds of every phase that took any, in the order of the phases."""
     totals = dict.fromkeys(phases, 0.0)
-    for span, own in own_seconds(seen):
+    for span, own in _own_seconds(seen):
         if span.place.phase in totals:
             totals[span.place.phase] += own
     return {phase: seconds for phase, seconds in totals.items() if seconds > 0}

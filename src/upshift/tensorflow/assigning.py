@@ -62,7 +62,7 @@ def assigned(concrete: Any) -> list[Any] | None:
     return found if len(found) == len(handles) else None
 
 
-def is_assignment(op: Any) -> bool:
+def _is_assignment(op: Any) -> bool:
     return op.type in ASSIGNS or op.type.startswith("ResourceApply")
 
 
@@ -71,13 +71,13 @@ def put_assignments_last(graph: Any) -> bool:
     if any(op.type in CONTROL and _has_resource(op) for op in graph.get_operations()):
         return False  # there may be assignments inside
     after, free = _parted(graph)
-    if not any(map(is_assignment, after)) or any(map(_may_fail, after)):
+    if not any(map(_is_assignment, after)) or any(map(_may_fail, after)):
         return False
     consumed = {id(tensor.op) for op in free for tensor in op.inputs}
     with tf.control_dependencies([op for op in free if id(op) not in consumed]):
         barrier = tf.no_op()
     for op in after:
-        if is_assignment(op):
+        if _is_assignment(op):
             op._add_control_input(barrier)
     return True
 
@@ -91,10 +91,10 @@ def _parted(graph: Any) -> tuple[list[Any], list[Any]]:
     for op in graph.get_operations():
         resources = {id(tensor) for tensor in op.inputs if tensor.dtype == tf.resource}
         hangs = any(id(tensor.op) in known for tensor in op.inputs) or any(id(c) in known for c in op.control_inputs)
-        if hangs or is_assignment(op) or resources & written:
+        if hangs or _is_assignment(op) or resources & written:
             after.append(op)
             known.add(id(op))
-            written |= resources if is_assignment(op) else set()
+            written |= resources if _is_assignment(op) else set()
         elif op.type not in PASSED:
             free.append(op)
     return after, free
@@ -105,7 +105,7 @@ def _has_resource(op: Any) -> bool:
 
 
 def _may_fail(op: Any) -> bool:
-    if is_assignment(op) or op.type in READS or op.type in SHAPES:
+    if _is_assignment(op) or op.type in READS or op.type in SHAPES:
         return False
     control = op.type in WHILE or op.type in IF or op.type in CASE or op.type in CALLS
     return control or op.type in CHECKS or op.type in MAY_FAIL or not (op.type in EXACT or op.type in CLOSE)

@@ -154,14 +154,14 @@ def operations(traced: Traced) -> Iterator[Any]:
             yield op
 
 
-def fallbacks(traced: Traced) -> list[str]:
+def _fallbacks(traced: Traced) -> list[str]:
     """Operations that `tf.vectorized_map` runs in a while loop, one element at a time."""
     known = {*pfor._pfor_converter_registry, *_PASSED, *CONTROL}
     return sorted({op.type for op in operations(traced)} - known)
 
 
 def _note_fallbacks(told: Explanation, traced: Traced) -> None:
-    for kind in fallbacks(traced):
+    for kind in _fallbacks(traced):
         at = place_of(traced, kind)
         told.notes.append(
             f"tf.vectorized_map would run {kind} in a while loop{f' ({at})' if at else ''}: {remedy_for(kind)}"

@@ -105,7 +105,7 @@ class Number(Step):
 def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     """`Unreadable` where it is not a function of numbers."""
     minds = bool(traced.kinds & (CUTS | MINDS_TINY))
-    kernel = compile_kernel(call, traced, minds)
+    kernel = _compile_kernel(call, traced, minds)
     lifted, captured = traced.lifted, captured_by(traced, len(call.leaves))
     draws = [drawn_by(op) for op in drawing(traced)]
     grain = max(LEAST, GRAIN // max(8, _operations(traced)))
@@ -147,7 +147,7 @@ def _in_parts(kernel: Any, columns: list[Any], values: list[Any], outs: list[Any
     return functools.reduce(operator.or_, said)
 
 
-def compile_kernel(call: Call, traced: Traced, minds_tiny: bool) -> Any:
+def _compile_kernel(call: Call, traced: Traced, minds_tiny: bool) -> Any:
     """The loop over elements, for these dtypes. It says BAD or TINY of elements that it may not be right for."""
     shapes = {tuple(spec.shape) for spec in call.specs}
     if len(shapes) > 1 or any(tuple(spec.shape) not in shapes for spec in traced.out_specs):

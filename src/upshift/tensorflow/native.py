@@ -48,7 +48,7 @@ def native_form(func: Callable[..., Any], *specs: Any, stateful: bool = True) ->
     >>> ut.native_form(lambda x: np.tanh(x) * 2, tf.TensorSpec([None, 3]))(tf.zeros([1, 3]))[0].numpy().tolist()
     [[0.0, 0.0, 0.0]]
     """
-    return native_of(prove(func, specs), specs, stateful)
+    return _native_of(prove(func, specs), specs, stateful)
 
 
 # ---- what is known already
@@ -98,7 +98,7 @@ def _look(func: Any, specs: Sequence[Any], stateful: bool, terms: Terms) -> Know
     proved = None
     try:
         proved = prove(func, specs, terms)
-        return Known(proved, native_of(proved, specs, stateful, terms))
+        return Known(proved, _native_of(proved, specs, stateful, terms))
     except NotNative as reason:
         return Known(proved, None, str(reason))
 
@@ -170,7 +170,7 @@ def _result(value: Any, spec: Any) -> Any:
     return x
 
 
-def native_of(proved: Proved, specs: Sequence[Any], stateful: bool, terms: Terms = STRICT) -> Native:
+def _native_of(proved: Proved, specs: Sequence[Any], stateful: bool, terms: Terms = STRICT) -> Native:
     """A function in TensorFlow's operations, compared with the function itself."""
     made = Native(proved, _captured(proved, stateful))
     for length in TRIED if any(None in spec.shape.as_list() for spec in specs) else TRIED[:1]:

@@ -38,7 +38,7 @@ OVERHEAD = 10e-6
 def run(call: Call, with_operations: bool) -> Any:
     """The results of a concrete call. `with_operations`: by operations of TensorFlow, since gradients are recorded."""
     if settings().disable or not call.n:
-        return run_loop(call) if call.n else run_empty(call)
+        return run_loop(call) if call.n else _run_empty(call)
     known = recall(call, with_operations)
     if known.portrait.acts:
         return run_loop(call)
@@ -137,7 +137,7 @@ def _directly(call: Call, known: Known) -> Any:
     return way.pack(columns)
 
 
-def run_empty(call: Call) -> Any:
+def _run_empty(call: Call) -> Any:
     """No elements: no results, of the dtypes and shapes that the function would give, or else of its elements'."""
     traced = trace_element(call)
     if isinstance(traced, str):

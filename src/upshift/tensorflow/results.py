@@ -38,17 +38,17 @@ class DifferentShapes(tf.errors.InvalidArgumentError, ValueError):  # type: igno
         super().__init__(None, None, text)
 
 
-def specs_of(signature: Any) -> Any:
+def _specs_of(signature: Any) -> Any:
     """A nest of dtypes and specs, as `fn_output_signature` may be, as a nest of specs."""
     return tf.nest.map_structure(lambda d: d if isinstance(d, tf.TypeSpec) else tf.TensorSpec(None, d), signature)
 
 
 def is_dense(signature: Any) -> bool:
     """Whether a signature, if there is one, asks for plain tensors."""
-    return signature is None or all(isinstance(spec, tf.TensorSpec) for spec in tf.nest.flatten(specs_of(signature)))
+    return signature is None or all(isinstance(spec, tf.TensorSpec) for spec in tf.nest.flatten(_specs_of(signature)))
 
 
-def columns_for(result: Any, call: Call) -> list[Any]:
+def _columns_for(result: Any, call: Call) -> list[Any]:
     """For every leaf of a result, the column it takes after, as TensorFlow has it: the element's, if built alike.
     In `tf.vectorized_map` numbers of Python's do not."""
     try:
@@ -63,10 +63,10 @@ def wanted_of(result: Any, call: Call) -> list[Any]:
     if call.signature is None:
         return [None] * len(tf.nest.flatten(result))
     tf.nest.assert_same_structure(call.signature, result)
-    return list(tf.nest.flatten(specs_of(call.signature)))
+    return list(tf.nest.flatten(_specs_of(call.signature)))
 
 
-def is_ragged_like(column: Any, dtype: Any, rank: Any) -> bool:
+def _is_ragged_like(column: Any, dtype: Any, rank: Any) -> bool:
     """Whether rows of different lengths make a ragged result: they stand for the rows of a ragged column."""
     return isinstance(column, tf.RaggedTensor) and column.dtype == dtype and rank == column.shape.rank - 1
 
@@ -77,8 +77,8 @@ def of_element(result: Any, call: Call) -> tuple[list[Any], list[Any]]:
     if not leaves:
         raise TypeError("it gives nothing")
     values, specs = [], []
-    for leaf, column, wanted in zip(leaves, columns_for(result, call), wanted_of(result, call), strict=True):
-        value = as_result(leaf, None if call.dense_results else column, wanted)
+    for leaf, column, wanted in zip(leaves, _columns_for(result, call), wanted_of(result, call), strict=True):
+        value = _as_result(leaf, None if call.dense_results else column, wanted)
         specs.append(_spec_for(value, column, wanted, call.dense_results))
         values.append(_as_ragged(value, specs[-1]))
     return values, specs
@@ -89,7 +89,7 @@ def _spec_for(value: Any, column: Any, wanted: Any, dense: bool) -> Any:
         return tf.TensorSpec(wanted.shape.merge_with(value.shape), wanted.dtype)
     if wanted is not None:
         return wanted
-    alike = isinstance(value, tf.Tensor) and is_ragged_like(column, value.dtype, value.shape.rank)
+    alike = isinstance(value, tf.Tensor) and _is_ragged_like(column, value.dtype, value.shape.rank)
     return _spec_like(column) if alike and not dense else tf.type_spec_from_value(value)
 
 
@@ -104,7 +104,7 @@ def _as_ragged(value: Any, spec: Any) -> Any:
     return tf.RaggedTensor.from_tensor(value, ragged_rank=spec.ragged_rank) if ragged else value
 
 
-def as_result(value: Any, column: Any, spec: Any = None) -> Any:
+def _as_result(value: Any, column: Any, spec: Any = None) -> Any:
     """One leaf of what the function gave for one element, as a tensor; an error where a spec says otherwise."""
     if isinstance(value, tf.Variable):
         value = tf.convert_to_tensor(value)
@@ -186,7 +186,7 @@ def _stack(results: Sequence[Any], call: Call) -> Any:
         except (TypeError, ValueError):
             raise _named(ValueError(f"it gives {result!r}, which is not built like {first!r}"), i, call) from None
     try:
-        after, specs = columns_for(first, call), wanted_of(first, call)
+        after, specs = _columns_for(first, call), wanted_of(first, call)
     except (TypeError, ValueError) as error:
         raise _named(error, 0, call) from None
     columns = zip(*map(tf.nest.flatten, results), strict=True)
@@ -209,7 +209,7 @@ def _stacked(values: Sequence[Any], column: Any, spec: Any, call: Call) -> Any:
     made: list[Any] = []
     for i, value in enumerate(values):
         try:
-            made.append(None if numbers[i] else as_result(value, column, spec))
+            made.append(None if numbers[i] else _as_result(value, column, spec))
         except Exception as error:
             raise _named(error, i, call) from None
     first = next((value for value in made if value is not None), None)
@@ -219,7 +219,7 @@ def _stacked(values: Sequence[Any], column: Any, spec: Any, call: Call) -> Any:
     for i, value in enumerate(values):
         if numbers[i]:
             try:
-                made[i] = as_result(value, column, spec) if spec is not None else tf.convert_to_tensor(value, dtype)
+                made[i] = _as_result(value, column, spec) if spec is not None else tf.convert_to_tensor(value, dtype)
             except (TypeError, ValueError) as error:
                 raise _named(error, i, call) from None
         elif made[i].dtype != dtype:
@@ -235,7 +235,7 @@ def _joined(made: list[Any], column: Any, spec: Any, call: Call) -> Any:
         return _of_parts(made, spec, call)
     if isinstance(first, tf.SparseTensor):
         return tf.sparse.concat(0, [tf.sparse.expand_dims(value, 0) for value in made])
-    if spec is None and is_ragged_like(column, first.dtype, first.shape.rank):
+    if spec is None and _is_ragged_like(column, first.dtype, first.shape.rank):
         dense = call.dense_results and all(
             isinstance(value, tf.Tensor) and value.shape == first.shape for value in made
         )

@@ -81,8 +81,8 @@ def sample(ds: Any, f: Callable[..., Any]) -> Sampled:
             error.add_note("every element that was tried raised: pass output_signature= to tell what others give")
             raise error
         if not results:
-            return Sampled(spec_of(map_elements(f, *([] for _ in arguments_of(ds.element_spec))), f))
-        return Sampled(spec_of(stack(results), f), seconds / len(results), *_is_pure(f, rows, generators))
+            return Sampled(_spec_of(map_elements(f, *([] for _ in arguments_of(ds.element_spec))), f))
+        return Sampled(_spec_of(stack(results), f), seconds / len(results), *_is_pure(f, rows, generators))
     finally:
         for generator, state in zip(generators, before, strict=True):
             set_state(generator, state)
@@ -126,7 +126,7 @@ def _held_by(ds: Any) -> list[Any]:
 # ---- results
 
 
-def spec_of(stacked: Any, f: Any) -> Any:
+def _spec_of(stacked: Any, f: Any) -> Any:
     """What one element of stacked results is."""
     found = parts(stacked)
     if found is None or found[0] is list:
@@ -134,7 +134,7 @@ def spec_of(stacked: Any, f: Any) -> Any:
     cls, keys, children = found
     if cls is not tuple and cls is not dict and not hasattr(cls, "_fields"):
         raise TypeError(f"a dataset holds tensors, tuples and dicts of them; {_name(f)} gives a {cls.__name__}")
-    return assemble(cls, keys, [spec_of(child, f) for child in children])
+    return assemble(cls, keys, [_spec_of(child, f) for child in children])
 
 
 def _spec_of_leaf(column: Any, f: Any) -> Any:

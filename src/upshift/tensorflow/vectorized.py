@@ -41,7 +41,7 @@ def why_not(traced: Traced, gradients: bool = True) -> str:
     if gradients and traced.own_gradients:
         return "it has a gradient of the user's own, which a batch would not know"
     reason = why_not_batched(traced)
-    lone = [] if reason else lone_operations(traced)
+    lone = [] if reason else _lone_operations(traced)
     return f"{lone[0]} takes one element at a time" if lone else reason
 
 
@@ -64,7 +64,7 @@ def why_not_compiled(traced: Traced) -> str:
     return f"{min(parts)} of a batch has sizes that XLA does not know" if parts else ""
 
 
-def lone_operations(traced: Traced) -> list[str]:
+def _lone_operations(traced: Traced) -> list[str]:
     """Operations, hanging on the element, that TensorFlow has no batched form of."""
     known = {*pfor._pfor_converter_registry, *PASSED, *CONTROL, *READS, *CHECKS}
     return sorted({op.type for op in dependent(traced.graph, _elements(traced))} - known)
@@ -77,11 +77,11 @@ def dependent(graph: Any, first: int | None = None) -> Iterator[Any]:
         if any(tensor.name in hang for tensor in op.inputs):
             hang.update(tensor.name for tensor in op.outputs)
             yield op
-            for inner in inner_graphs(op, graph):
+            for inner in _inner_graphs(op, graph):
                 yield from dependent(inner)
 
 
-def inner_graphs(op: Any, graph: Any) -> list[Any]:
+def _inner_graphs(op: Any, graph: Any) -> list[Any]:
     """Of a branch, a loop or a call."""
     if op.type in WHILE:
         return [while_v2._get_graph(op, "cond", "_cond_graph"), while_v2._get_graph(op, "body", "_body_graph")]
@@ -122,7 +122,7 @@ def columns_of(leaves: Sequence[Any]) -> list[Any] | None:
 def vectorized(traced: Traced, columns: Sequence[Any], held: Sequence[Any], n: int | None) -> list[Any]:
     """The results of all elements, leaf by leaf; ValueError where an operation has no batched form."""
     columns = [_with_dense_gradients(column) for column in columns]
-    size = part_size(traced, n)
+    size = _part_size(traced, n)
 
     def over(*rows: Any) -> list[Any]:
         return _converted(traced, rows, held)
@@ -169,7 +169,7 @@ def weight(traced: Traced) -> int:
     return max(steps, default=0)
 
 
-def part_size(traced: Traced, n: int | None) -> int | None:
+def _part_size(traced: Traced, n: int | None) -> int | None:
     """How many elements make a part of the batch; None where it is one."""
     each = max(weight(traced), 1)
     size = max(min(PART_BYTES, settings().memory) // each, 1)

@@ -127,7 +127,7 @@ def check(call: Call, made: list[Any], rate: float, kind_only: bool) -> tuple[st
         if len(want) != len(made):
             return f"element {i}: the loop gives {len(want)} results, the gear {len(made)}", rate
         for one, column in zip(want, made, strict=True):
-            reason = differ_at(one, column, i, kind_only)
+            reason = _differ_at(one, column, i, kind_only)
             if reason:
                 return f"element {i}: {reason}", rate
     return "", fastest
@@ -138,7 +138,7 @@ def leaves_of(call: Call, result: Any) -> list[Any]:
     return results.of_element(result, call)[0]
 
 
-def differ_at(want: Any, column: Any, i: int, kind_only: bool) -> str | None:
+def _differ_at(want: Any, column: Any, i: int, kind_only: bool) -> str | None:
     """Why a column of results is not what the loop gives for element i; None where it is."""
     if isinstance(want, tf.Tensor) and isinstance(column, tf.Tensor):
         if want.dtype != column.dtype or want.shape != column.shape[1:]:

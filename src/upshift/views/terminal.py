@@ -16,19 +16,19 @@ STYLES = {"name": "bold", "good": "bold green", "bad": "red", "where": "cyan", "
 def show(told: dict[str, Any], file: TextIO | None = None) -> None:
     """Print a report."""
     file = sys.stdout if file is None else file
-    width = shutil.get_terminal_size().columns if is_terminal(file) else None
-    coloured = _coloured(told, width) if is_terminal(file) else None
+    width = shutil.get_terminal_size().columns if _is_terminal(file) else None
+    coloured = _coloured(told, width) if _is_terminal(file) else None
     file.write((coloured or text.plain(told, width)) + "\n")
 
 
 def at_prompt(told: dict[str, Any]) -> str | None:
     """The coloured text for Python's prompt, where a person looks at a terminal; None everywhere else."""
-    if not hasattr(sys, "ps1") or not is_terminal(sys.stdout):
+    if not hasattr(sys, "ps1") or not _is_terminal(sys.stdout):
         return None
     return _coloured(told, shutil.get_terminal_size().columns)
 
 
-def is_terminal(file: Any) -> bool:
+def _is_terminal(file: Any) -> bool:
     try:
         return bool(file.isatty())
     except (AttributeError, ValueError):  # no file, or closed

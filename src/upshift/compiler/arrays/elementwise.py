@@ -68,7 +68,7 @@ def force(walk: Walk, name: str) -> Array:
     def emit(w: Any, value: str) -> str:
         parts = [(part, w.extract(kind.ll, value, i)) for i, part in enumerate(kind.items) if isinstance(part, Array)]
         arrays.leave_unless_rowwise(w, kind.ndim, parts)
-        x = arrays.new(w, made, shape_of_fused(w, kind, value))
+        x = arrays.new(w, made, _shape_of_fused(w, kind, value))
         nests.fill(w, made, x, kind, value)
         return x
 
@@ -91,7 +91,7 @@ _PURE = _TAKES - {"inplace", "setitem", "call", "method"} | {
 """Operations that write nothing."""
 
 
-def compute_before(walk: Walk, op: Op) -> None:
+def _compute_before(walk: Walk, op: Op) -> None:
     """Compute what an operation cannot take as it is; and all else, where it may write into an array."""
     own = [walk.name(name) for name in op.args]
     waiting = [name for name, kind in walk.env.items() if isinstance(kind, Fused)]
@@ -121,10 +121,10 @@ def _is_numpys(walk: Walk, name: str) -> bool:
     )
 
 
-FORCING["before"] = compute_before
+FORCING["before"] = _compute_before
 
 
-def shape_of_fused(w: Any, kind: Fused, value: str) -> list[str]:
+def _shape_of_fused(w: Any, kind: Fused, value: str) -> list[str]:
     last = len(kind.items) - 1
     return [w.extract(kind.ll, value, last, i) for i in range(kind.ndim)]
 
@@ -133,7 +133,7 @@ def shape_of(w: Any, kind: Kind, value: str) -> list[str]:
     """The lengths of an array, computed or not; of a number none."""
     if isinstance(kind, Array):
         return arrays.shape_of(w, kind, value)
-    return shape_of_fused(w, kind, value) if isinstance(kind, Fused) else []
+    return _shape_of_fused(w, kind, value) if isinstance(kind, Fused) else []
 
 
 def stretch(w: Any, shapes: Sequence[list[str]]) -> list[str]:
@@ -229,7 +229,7 @@ def as_dtype(walk: Walk, name: str, operand: Operand, want: DType) -> str:
     return walk.temporary(NUMPY[want], lambda w, x: loaded(w, x, operand, want), name)
 
 
-def dtypes_of(walk: Walk, ufunc: Any, names: Sequence[str]) -> tuple[DType, ...] | None:
+def _dtypes_of(walk: Walk, ufunc: Any, names: Sequence[str]) -> tuple[DType, ...] | None:
     """The dtypes that a ufunc computes in, and those of its results."""
     given: list[Any] = []
     for name in names:
@@ -246,7 +246,7 @@ def dtypes_of(walk: Walk, ufunc: Any, names: Sequence[str]) -> tuple[DType, ...]
 
 def apply(walk: Walk, ufunc: Any, names: Sequence[str]) -> str:
     """A ufunc of arrays and numbers, at least one of them an array: the name of its result."""
-    dtypes = dtypes_of(walk, ufunc, names)
+    dtypes = _dtypes_of(walk, ufunc, names)
     if dtypes is None:
         raise walk.doubt(f"{ufunc.__name__} of {', '.join(repr(walk.env[name]) for name in names)}")
     given = []

@@ -60,7 +60,7 @@ def item(walk: Walk, op: Op, owner: str, index: str) -> bool:
         raise walk.doubt(f"indexes an array with {walk.env[index]!r}")
     if any(part.sort == "array" for part in parts):
         return take(walk, op, owner, parts)
-    made, emit = part_row(walk, kind, parts)
+    made, emit = _part_row(walk, kind, parts)
     walk.give(op, made, emit, owner, *_names(parts))
     return True
 
@@ -69,7 +69,7 @@ def _names(parts: list[Part]) -> list[str]:
     return [part.name for part in parts if part.sort in ("int", "slice")]
 
 
-def part_row(walk: Walk, kind: Array, parts: list[Part]) -> tuple[Kind, Any]:
+def _part_row(walk: Walk, kind: Array, parts: list[Part]) -> tuple[Kind, Any]:
     """What an index of ints and slices leads to, an item or a view, and how it is found."""
     taken = sum(part.sort in ("int", "slice") for part in parts)
     if taken > kind.ndim:
@@ -107,7 +107,7 @@ def part_row(walk: Walk, kind: Array, parts: list[Part]) -> tuple[Kind, Any]:
                 where = memory.index(w, n, next(given), "array")
                 pointer = arrays.moved(w, pointer, where, step)
                 continue
-            start, length, by = slice_bounds(w, part.kind, next(given), n)  # type: ignore[arg-type]
+            start, length, by = _slice_bounds(w, part.kind, next(given), n)  # type: ignore[arg-type]
             pointer = arrays.moved(w, pointer, start, step)
             shape.append(length)
             strides.append(step if by == "1" else w.new(f"mul i64 {step}, {by}"))
@@ -153,7 +153,7 @@ def _steps_by_one(kind: Kind) -> bool:
     return step is NONE or (isinstance(step, Literal) and step.value == 1)
 
 
-def slice_bounds(w: Any, kind: Slice, value: str, n: str) -> tuple[str, str, str]:
+def _slice_bounds(w: Any, kind: Slice, value: str, n: str) -> tuple[str, str, str]:
     """Where a slice begins, how many items it has and its step, as Python adjusts them to a length."""
     start, stop, step = (_bound(w, kind, value, i) for i in range(3))
     by = step or "1"
@@ -225,7 +225,7 @@ def set_item(walk: Walk, op: Op, owner: str, index: str, value: str) -> bool:
         raise walk.doubt(f"indexes an array with {walk.env[index]!r}")
     if any(part.sort == "array" for part in parts):
         return put(walk, op, owner, parts, value)
-    made, emit = part_row(walk, kind, parts)
+    made, emit = _part_row(walk, kind, parts)
     if isinstance(made, Array):
         view = walk.temporary(made, emit, owner, *_names(parts))
         if walk.env[value] is not made:

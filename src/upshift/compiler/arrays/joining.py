@@ -112,7 +112,7 @@ _OF_LIST = """def joined(xs):
     return made"""
 
 
-def joined_list(walk: Walk, name: str, ndim: int, axis: int, index: str = "") -> str:
+def _joined_list(walk: Walk, name: str, ndim: int, axis: int, index: str = "") -> str:
     """The arrays of a list, which have so many axes after they were indexed."""
     others = [a for a in range(ndim) if a != axis]
     tests = " or ".join(f"x.shape[{a}] != x0.shape[{a}]" for a in others) or "False"
@@ -140,7 +140,7 @@ def _concatenate(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if names is None:
         ndim = _inside(walk, given["arrays"]).ndim
         axis = _axis(walk, given.get("axis"), ndim)
-        return give(walk, op, joined_list(walk, given["arrays"], ndim, axis))
+        return give(walk, op, _joined_list(walk, given["arrays"], ndim, axis))
     if not names:
         raise Leaves(ValueError, "need at least one array to concatenate")
     return give(walk, op, concatenated(walk, names, _axis(walk, given.get("axis"), max(_ndims(walk, names)))))
@@ -159,7 +159,7 @@ def _stack(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         ndim = _inside(walk, given["arrays"]).ndim + 1
         axis = _axis(walk, given.get("axis"), ndim)
         index = ", ".join([":"] * axis + ["None"] + ["..."])
-        return give(walk, op, joined_list(walk, given["arrays"], ndim, axis, index))
+        return give(walk, op, _joined_list(walk, given["arrays"], ndim, axis, index))
     ndim = max(_ndims(walk, names))
     axis = _axis(walk, given.get("axis"), ndim + 1)
     index = ", ".join([":"] * axis + ["None"] + ["..."])
@@ -176,7 +176,7 @@ def _several(fn: Any, along: dict[int, tuple[str, int]], last: tuple[str, int]) 
         if names is None:
             ndim = _inside(walk, args[0]).ndim
             index, axis = along.get(ndim, last)
-            return give(walk, op, joined_list(walk, args[0], ndim + ("None" in index), axis, index))
+            return give(walk, op, _joined_list(walk, args[0], ndim + ("None" in index), axis, index))
         ndims = _ndims(walk, names)
         made, axis = [], last[1]
         for name, ndim in zip(names, ndims):

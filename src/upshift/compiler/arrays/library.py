@@ -107,7 +107,7 @@ def _is_number(walk: Walk, name: str) -> bool:
     return operand_of(walk.env[name]) is not None
 
 
-def flag_of(walk: Walk, name: str | None) -> bool:
+def _flag_of(walk: Walk, name: str | None) -> bool:
     """A flag that is known beforehand."""
     kind = walk.env[name] if name is not None else Literal(BOOL, False)
     if not isinstance(kind, Literal):
@@ -297,7 +297,7 @@ def _attribute(kind: Kind, name: str) -> Any:
     known = {"ndim": kind.ndim, "itemsize": kind.dtype.itemsize}
     if name in known:
         literal = Literal(INT, known[name])
-        return literal, constant_of(literal)
+        return literal, _constant_of(literal)
     if name in ("size", "nbytes"):
         times = "1" if name == "size" else str(kind.dtype.itemsize)
         return INT, safe(lambda w, x: arrays.product(w, arrays.count(w, shape_of(w, kind, x)), times))
@@ -306,7 +306,7 @@ def _attribute(kind: Kind, name: str) -> Any:
     return None
 
 
-def constant_of(literal: Literal) -> Any:
+def _constant_of(literal: Literal) -> Any:
     return safe(lambda w, x: w.module.constant(literal.kind, literal.value))
 
 
@@ -395,7 +395,7 @@ def _astype(walk: Walk, given: Given_) -> str:
     assert dtype is not None
     made = converted(walk, given["a"], dtype)
     if made == given["a"]:
-        return making.copy(walk, made) if flag_of(walk, given.get("copy")) or "copy" not in given else made
+        return making.copy(walk, made) if _flag_of(walk, given.get("copy")) or "copy" not in given else made
     force(walk, made)
     return made
 
@@ -498,7 +498,7 @@ def _reduction(ufunc: Any) -> Function:
         assert isinstance(kind, Array | Fused)
         axes = reductions.axes_of(walk, given.get("axis"), kind.ndim)
         dtype = making.dtype_of(walk, given.get("dtype"))
-        made = reductions.reduce(walk, ufunc, given["a"], axes, flag_of(walk, given.get("keepdims")), dtype)
+        made = reductions.reduce(walk, ufunc, given["a"], axes, _flag_of(walk, given.get("keepdims")), dtype)
         return into(walk, made, given.get("out"))
 
     return run
@@ -520,7 +520,7 @@ def _mean(walk: Walk, given: Given_) -> str:
     if "dtype" in given or "out" in given:
         raise walk.doubt("np.mean with a dtype")
     axes = reductions.axes_of(walk, given.get("axis"), kind.ndim)
-    return reductions.mean(walk, given["a"], axes, flag_of(walk, given.get("keepdims")))
+    return reductions.mean(walk, given["a"], axes, _flag_of(walk, given.get("keepdims")))
 
 
 # ---- operations

@@ -38,7 +38,7 @@ def axes_of(walk: Walk, name: str | None, ndim: int) -> list[int] | None:
     return sorted(found)
 
 
-def sum_dtype(dtype: DType) -> DType:
+def _sum_dtype(dtype: DType) -> DType:
     """The dtype in which NumPy adds up."""
     made: DType = np.add.reduce(np.ones(1, dtype)).dtype
     return made
@@ -57,7 +57,7 @@ def reduce(
     if axes is None:
         axes = list(range(kind.ndim))
     if ufunc in (np.add, np.multiply):
-        want = dtype or sum_dtype(kind.dtype)
+        want = dtype or _sum_dtype(kind.dtype)
     elif ufunc in (np.logical_and, np.logical_or):
         want = np.dtype(bool)
     else:

@@ -47,7 +47,7 @@ class Names:
         self.handler: Block | None = None
         self.caught: list[str] = []
         self.code = Code(name, _parameters(node), filename, node.lineno)
-        nodes = nodes_of(node)
+        nodes = _nodes_of(node)
         self.rebinds: bool = outer.rebinds if outer is not None else _rebinds(nodes)
         self.nonlocals: set[str] = set()
         self.locals = self._local_names(node)
@@ -229,7 +229,7 @@ def _all_parameters(parameters: Parameters) -> set[str | None]:
     return {*parameters.positional, *parameters.keyword_only, parameters.variadic, parameters.keywords}
 
 
-def children_of(node: ast.AST) -> list[ast.AST]:
+def _children_of(node: ast.AST) -> list[ast.AST]:
     """The nodes right below one, but for marks of how a name is used."""
     found: list[ast.AST] = []
     for name in node._fields:
@@ -241,11 +241,11 @@ def children_of(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def nodes_of(node: ast.AST) -> list[ast.AST]:
+def _nodes_of(node: ast.AST) -> list[ast.AST]:
     """A node and all below it."""
     found = [node]
     for one in found:  # which grows
-        found += children_of(one)
+        found += _children_of(one)
     return found
 
 
@@ -254,9 +254,9 @@ def inside(node: ast.AST) -> list[ast.AST]:
     found = [node]
     for one in found:  # which grows
         if isinstance(one, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            found += [child.target for child in nodes_of(one) if isinstance(child, ast.NamedExpr)]
+            found += [child.target for child in _nodes_of(one) if isinstance(child, ast.NamedExpr)]
         elif not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            found += children_of(one)
+            found += _children_of(one)
     return found
 
 

@@ -34,7 +34,7 @@ def count(w: Any, kind: Array, x: str) -> str:
     return str(w.new(f"load i64, ptr {room}"))
 
 
-def each_true(w: Any, parts: Sequence[tuple[Array, str]], body: Callable[[list[str]], None]) -> None:
+def _each_true(w: Any, parts: Sequence[tuple[Array, str]], body: Callable[[list[str]], None]) -> None:
     """`body(pointers)` for every item, row by row, where the first of some arrays of one shape, a mask, is set: the
     addresses of the others' items."""
     nest = Nest(w, arrays.shape_of(w, *parts[0]), parts)
@@ -76,7 +76,7 @@ def taken(made: Array, mask: Array, kind: Array) -> Any:
 
     def emit(w: Any, room: str, m: str, x: str) -> None:
         next_ = _walking(w, made, room)
-        each_true(w, [(mask, m), (kind, x)], lambda at: next_(arrays.load(w, kind.dtype, at[0])))
+        _each_true(w, [(mask, m), (kind, x)], lambda at: next_(arrays.load(w, kind.dtype, at[0])))
 
     return emit
 
@@ -89,7 +89,7 @@ def put(kind: Array, mask: Array, given: Kind) -> Any:
             operand = operand_of(given)
             assert operand is not None
             number = cast(w, value, operand.dtype, kind.dtype)
-            return each_true(w, [(mask, m), (kind, x)], lambda at: arrays.store(w, kind.dtype, at[0], number))
+            return _each_true(w, [(mask, m), (kind, x)], lambda at: arrays.store(w, kind.dtype, at[0], number))
         i = w.local("i64")
         w.do(f"store i64 0, ptr {i}")
 
@@ -99,7 +99,7 @@ def put(kind: Array, mask: Array, given: Kind) -> Any:
             arrays.store(w, kind.dtype, at[0], cast(w, found, given.dtype, kind.dtype))
             w.do(f"store i64 {w.new(f'add i64 {own}, 1')}, ptr {i}")
 
-        return each_true(w, [(mask, m), (kind, x)], one)
+        return _each_true(w, [(mask, m), (kind, x)], one)
 
     return emit
 

@@ -25,7 +25,7 @@ def _both(w: Any, a: str, b: str) -> str:
     return str(w.new(f"and i1 {a}, {b}"))
 
 
-def c_function(name: str, overflows: bool) -> Any:
+def _c_function(name: str, overflows: bool) -> Any:
     """Python's wrapping of one of C's functions of one number (`math_1`): NaN of a number is a domain error, an
     infinite result of a finite number an overflow or a domain error."""
 
@@ -68,7 +68,7 @@ def logarithm(name: str) -> Any:
     return row
 
 
-def log_row(walk: Any, kind: Kind, of: Kind | None = None) -> Any:
+def _log_row(walk: Any, kind: Kind, of: Kind | None = None) -> Any:
     """`math.log(x)` and `math.log(x, base)`."""
     row = logarithm("log")
     if of is None:
@@ -97,7 +97,7 @@ def sqrt_row(walk: Any, kind: Kind) -> Any:
     return FLOAT, emit
 
 
-def two_floats(name: str) -> Any:
+def _two_floats(name: str) -> Any:
     """C's function of two numbers, without errors: atan2, copysign, ..."""
 
     def row(walk: Any, a: Kind, b: Kind) -> Any:
@@ -110,7 +110,7 @@ def two_floats(name: str) -> Any:
     return row
 
 
-def fmod_row(walk: Any, a: Kind, b: Kind) -> Any:
+def _fmod_row(walk: Any, a: Kind, b: Kind) -> Any:
     if not _floats(a, b):
         return None
 
@@ -124,7 +124,7 @@ def fmod_row(walk: Any, a: Kind, b: Kind) -> Any:
     return FLOAT, emit
 
 
-def pow_row(walk: Any, a: Kind, b: Kind) -> Any:
+def _pow_row(walk: Any, a: Kind, b: Kind) -> Any:
     """`math.pow`: C's pow, and errors for what it does not define."""
     if not _floats(a, b):
         return None
@@ -147,7 +147,7 @@ def pow_row(walk: Any, a: Kind, b: Kind) -> Any:
     return FLOAT, emit
 
 
-def float_to_int(w: Any, x: str) -> str:
+def _float_to_int(w: Any, x: str) -> str:
     """A float's int, left where it does not fit or there is none."""
     w.leave_if(w.new(f"fcmp uno double {x}, 0.0"), ValueError, "cannot convert float NaN to integer")
     w.leave_if(_is_infinite(w, x), OverflowError, "cannot convert float infinity to integer")
@@ -170,14 +170,14 @@ def rounding(intrinsic: str | None) -> Any:
             return None
 
         def emit(w: Any, x: str) -> str:
-            return float_to_int(w, w.intrinsic(intrinsic, "double", ("double", x)) if intrinsic else x)
+            return _float_to_int(w, w.intrinsic(intrinsic, "double", ("double", x)) if intrinsic else x)
 
         return INT, emit
 
     return row
 
 
-def abs_row(walk: Any, kind: Kind) -> Any:
+def _abs_row(walk: Any, kind: Kind) -> Any:
     if isinstance(kind, Literal) and kind.kind in (INT, FLOAT, BOOL):
         made = literal_of(abs(kind.value))
         assert isinstance(made, Literal)
@@ -195,7 +195,7 @@ def abs_row(walk: Any, kind: Kind) -> Any:
     return None
 
 
-def float_row(walk: Any, kind: Kind | None = None) -> Any:
+def _float_row(walk: Any, kind: Kind | None = None) -> Any:
     if kind is None:
         return Literal(FLOAT, 0.0), safe(lambda w: "0.0")
     if _floats(kind):
@@ -226,19 +226,19 @@ def angle(factor: float) -> Any:
 
 
 MATHS: dict[Any, Any] = {
-    math.sqrt: sqrt_row, math.log: log_row, math.log2: logarithm("log2"), math.log10: logarithm("log10"),
-    math.pow: pow_row, math.fmod: fmod_row, math.atan2: two_floats("atan2"), math.copysign: two_floats("copysign"),
-    math.nextafter: two_floats("nextafter"), math.fabs: _test(None), math.floor: rounding("llvm.floor.f64"),
-    math.ceil: rounding("llvm.ceil.f64"), math.trunc: rounding(None), abs: abs_row, float: float_row,
+    math.sqrt: sqrt_row, math.log: _log_row, math.log2: logarithm("log2"), math.log10: logarithm("log10"),
+    math.pow: _pow_row, math.fmod: _fmod_row, math.atan2: _two_floats("atan2"), math.copysign: _two_floats("copysign"),
+    math.nextafter: _two_floats("nextafter"), math.fabs: _test(None), math.floor: rounding("llvm.floor.f64"),
+    math.ceil: rounding("llvm.ceil.f64"), math.trunc: rounding(None), abs: _abs_row, float: _float_row,
     math.radians: angle(math.pi / 180.0), math.degrees: angle(180.0 / math.pi),
     math.isnan: _test(lambda w, x: w.new(f"fcmp uno double {x}, 0.0")), math.isinf: _test(_is_infinite),
     math.isfinite: _test(_is_finite),
 }  # fmt: skip
 for _name in "sin cos tan asin acos atan asinh acosh atanh tanh erf erfc cbrt".split():
-    MATHS[getattr(math, _name)] = c_function(_name, overflows=False)
+    MATHS[getattr(math, _name)] = _c_function(_name, overflows=False)
 for _name in "exp sinh cosh expm1 exp2".split():
-    MATHS[getattr(math, _name)] = c_function(_name, overflows=True)
-MATHS[math.log1p] = c_function("log1p", overflows=False)
+    MATHS[getattr(math, _name)] = _c_function(_name, overflows=True)
+MATHS[math.log1p] = _c_function("log1p", overflows=False)
 
 
 def _fabs_row(walk: Any, kind: Kind) -> Any:

@@ -148,14 +148,14 @@ def append(w: Any, kind: List, xs: str, value: str, of: Kind) -> None:
     full, on = w.fresh("full"), w.fresh("on")
     w.do(f"br i1 {w.new(f'icmp sge i64 {count}, {cap}')}, label %{full}, label %{on}, !prof !0")
     w.start(full)
-    reserve_now(w, kind, xs, "0")
+    _reserve_now(w, kind, xs, "0")
     w.do(f"br label %{on}")
     w.start(on)
     put(w, kind, xs, count, value, of)
     w.do(f"store i64 {w.new(f'add i64 {count}, 1')}, ptr {xs}")
 
 
-def reserve_now(w: Any, kind: List, xs: str, least: str) -> None:
+def _reserve_now(w: Any, kind: List, xs: str, least: str) -> None:
     """Make room for more items."""
     w.module.declare("@up_grow", GROW)
     w.module.declare("@llvm.smax.i64", "declare i64 @llvm.smax.i64(i64, i64)")
@@ -227,7 +227,7 @@ def without_unset(kind: Kind) -> Kind:
     return rest[0] if len(rest) == 1 else Either(rest)
 
 
-def field_place(w: Any, kind: Object, p: str, name: str) -> str:
+def _field_place(w: Any, kind: Object, p: str, name: str) -> str:
     at = list(kind.fields.find().cells).index(name)
     return str(w.new(f"getelementptr inbounds {struct_of(kind)}, ptr {p}, i64 0, i32 {at}"))
 
@@ -236,14 +236,14 @@ def get_field(w: Any, kind: Object, p: str, name: str) -> str:
     inside = kind.fields.find().cells[name].kind
     if inside is None or inside.ll is None:
         return ""
-    return str(w.new(f"load {inside.ll}, ptr {field_place(w, kind, p, name)}"))
+    return str(w.new(f"load {inside.ll}, ptr {_field_place(w, kind, p, name)}"))
 
 
 def set_field(w: Any, kind: Object, p: str, name: str, value: str, of: Kind) -> None:
     inside = kind.fields.find().cells[name].kind
     assert inside is not None
     if inside.ll is not None:
-        w.do(f"store {inside.ll} {w.wrap(of, value, inside)}, ptr {field_place(w, kind, p, name)}")
+        w.do(f"store {inside.ll} {w.wrap(of, value, inside)}, ptr {_field_place(w, kind, p, name)}")
 
 
 def memo(w: Any, spec: Any, slot: int) -> str:

@@ -119,15 +119,15 @@ def watched(w: Any, run: Callable[[], Any], always: int | None = None, raises: t
 # ---- what an item is made of
 
 
-def item_of(v: Width, quiet: Quiet, fused: Fused, tree: Any, leaves: Sequence[str]) -> tuple[str, DType]:
+def _item_of(v: Width, quiet: Quiet, fused: Fused, tree: Any, leaves: Sequence[str]) -> tuple[str, DType]:
     """The value of a node of the tree, given those of its leaves, and its dtype; for one item, or several at once."""
     if isinstance(tree, int):
         return leaves[tree], fused.items[tree].dtype  # type: ignore[attr-defined]
     word, dtypes, *children = tree
     given = []
     for child, want in zip(children, dtypes):
-        value, have = item_of(v, quiet, fused, child, leaves)
-        given.append(cast_item(v, quiet, value, have, want))
+        value, have = _item_of(v, quiet, fused, child, leaves)
+        given.append(_cast_item(v, quiet, value, have, want))
     if word == "cast":
         return given[0], dtypes[0]
     if word == "where":
@@ -138,7 +138,7 @@ def item_of(v: Width, quiet: Quiet, fused: Fused, tree: Any, leaves: Sequence[st
     return row(v, dtypes[0], *given), dtypes[-1]
 
 
-def cast_item(v: Width, quiet: Quiet, value: str, have: DType, want: DType) -> str:
+def _cast_item(v: Width, quiet: Quiet, value: str, have: DType, want: DType) -> str:
     if not items.can_cast(have, want):
         return cast(quiet, value, have, want)
     made, odd = items.cast(v, have, want, value)
@@ -150,7 +150,7 @@ def cast_item(v: Width, quiet: Quiet, value: str, have: DType, want: DType) -> s
     return made
 
 
-def dtypes_in(fused: Fused) -> set[DType]:
+def _dtypes_in(fused: Fused) -> set[DType]:
     """All dtypes that an item goes through."""
     found = {fused.dtype, *(kind.dtype for kind in fused.items[:-1])}  # type: ignore[attr-defined]
 
@@ -274,7 +274,7 @@ def fill(w: Any, out: Array, x: str, fused: Fused, value: str) -> None:
     at = [i for i, kind in enumerate(fused.items[:-1]) if isinstance(kind, Array)]
     nest = Nest(w, arrays.shape_of(w, out, x), [(out, x), *((fused.items[i], leaves[i]) for i in at)])  # type: ignore[list-item]
     quiet = Quiet(w)
-    dtypes = {out.dtype, *dtypes_in(fused)}
+    dtypes = {out.dtype, *_dtypes_in(fused)}
     plain = all(dtype.kind != "c" and dtype.char != "e" for dtype in dtypes)
     wide = items.WIDE // max(dtype.itemsize for dtype in dtypes) if plain and not w.module.for_gpu else 1
     numbers = [i for i in range(len(leaves)) if i not in at]
@@ -286,10 +286,10 @@ def fill(w: Any, out: Array, x: str, fused: Fused, value: str) -> None:
             values[i] = spread[i]
         for i, pointer in zip(at, pointers[1:]):
             values[i] = v.load(fused.items[i].dtype, pointer)  # type: ignore[attr-defined]
-        made, have = item_of(v, quiet, fused, fused.tree, values)
-        v.store(out.dtype, pointers[0], cast_item(v, quiet, made, have, out.dtype))
+        made, have = _item_of(v, quiet, fused, fused.tree, values)
+        v.store(out.dtype, pointers[0], _cast_item(v, quiet, made, have, out.dtype))
 
-    if can_warn(fused.tree) or out.dtype != fused.dtype:
+    if _can_warn(fused.tree) or out.dtype != fused.dtype:
         watched(w, lambda: nest.items(item, wide))
     else:
         nest.items(item, wide)
@@ -316,7 +316,7 @@ _CALM = frozenset(
 """Functions of which NumPy never warns."""
 
 
-def can_warn(tree: Any) -> bool:
+def _can_warn(tree: Any) -> bool:
     """Whether NumPy may warn of something in this."""
     if isinstance(tree, int):
         return False
@@ -326,7 +326,7 @@ def can_warn(tree: Any) -> bool:
         calm = dtypes[0].kind in "biu" or dtypes[0].itemsize >= 8
     if all(dtype.kind in "biu" for dtype in dtypes):
         calm = True
-    return not calm or any(map(can_warn, children))
+    return not calm or any(map(_can_warn, children))
 
 
 # ---- NumPy's own loops
@@ -374,7 +374,7 @@ def _leave_rearranged(w: Any, nest: Nest) -> None:
                 w.leave_if(w.new(f"icmp slt i64 {step}, 0"), None, "arrays that lie backwards")
 
 
-def in_memory(w: Any, dtype: DType, value: str) -> str:
+def _in_memory(w: Any, dtype: DType, value: str) -> str:
     """The address of a number, for a loop to read it."""
     cell = w.local(arrays.item_ll(dtype))
     arrays.store(w, dtype, cell, value)
@@ -389,7 +389,7 @@ def by_loop(w: Any, ufunc: Any, dtypes: tuple[DType, ...], outs: Sequence[tuple[
     if nest.n > 1 and not all(kind.contiguous for kind, _ in own):
         _leave_rearranged(w, nest)
     cells = {
-        i: in_memory(w, kind.dtype or np.dtype(float), x)
+        i: _in_memory(w, kind.dtype or np.dtype(float), x)
         for i, (kind, x) in enumerate(given)
         if isinstance(kind, Scalar)
     }

@@ -288,7 +288,7 @@ def fabs(w: Any, x: str) -> str:
 INFINITY = "0x7FF0000000000000"
 
 
-def power_of_floats(w: Any, a: str, b: str) -> Any:
+def _power_of_floats(w: Any, a: str, b: str) -> Any:
     """Python's `a ** b`: C's pow, with an error where Python raises one and left where the result is complex."""
     zero = w.new(f"fcmp oeq double {a}, 0.0")
     minus = w.new(f"fcmp olt double {b}, 0.0")
@@ -316,7 +316,7 @@ def _float(op: str) -> Emit:
 
 _FLOATS: dict[str, Emit] = {
     "Add": _float("fadd"), "Sub": _float("fsub"), "Mult": _float("fmul"), "Div": _divide_floats,
-    "Pow": power_of_floats,
+    "Pow": _power_of_floats,
 }  # fmt: skip
 
 
@@ -358,7 +358,7 @@ BY_PRELUDE = {("FloorDiv", 2): "float_floor_divide", ("Mod", 2): "float_modulo",
 def binary(op: str, a: Kind, b: Kind) -> Row | str | None:
     """The row of an operator; the name of a function of the prelude; None where there is none for these kinds."""
     if isinstance(a, Literal) and isinstance(b, Literal):
-        folded = fold(op, a.value, b.value)
+        folded = _fold(op, a.value, b.value)
         if folded is not None:
             return folded, _constant(folded)
     high = max(rank(a), rank(b))
@@ -369,7 +369,7 @@ def binary(op: str, a: Kind, b: Kind) -> Row | str | None:
         return BOOL, safe(lambda w, x, y: w.new(f"{word} i1 {x}, {y}"))
     if high <= 1:
         if op == "Pow" and isinstance(b, Literal) and b.value < 0:
-            return FLOAT, lambda w, x, y: power_of_floats(w, to_float(w, x, a), to_float(w, y, b))
+            return FLOAT, lambda w, x, y: _power_of_floats(w, to_float(w, x, a), to_float(w, y, b))
         if op not in _INTS:
             return None
         kind, emit = _INTS[op]
@@ -396,7 +396,7 @@ def _constant(literal: Kind) -> Emit:
     return safe(lambda w, *_: w.module.constant(literal.kind, literal.value))
 
 
-def fold(op: str, a: Any, b: Any) -> Kind | None:
+def _fold(op: str, a: Any, b: Any) -> Kind | None:
     """What an operator makes of two literals, where it makes a number of reasonable size."""
     names = {
         "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv,

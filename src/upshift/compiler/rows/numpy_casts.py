@@ -144,7 +144,7 @@ def wide(dtype: DType) -> str:
     return "double" if dtype == DOUBLE else "float"
 
 
-def half_of_double(w: Any, x: str) -> str:
+def _half_of_double(w: Any, x: str) -> str:
     """The nearest float16, rounded once: the float32 between them is rounded to odd."""
     near = w.new(f"fptrunc double {x} to float")
     back = w.new(f"fpext float {near} to double")
@@ -160,7 +160,7 @@ def half_of_double(w: Any, x: str) -> str:
 def _float_to_float(w: Any, x: str, have: DType, want: DType) -> str:
     x, t = widened(w, x, have), wide(have)
     if want == HALF:
-        made = half_of_double(w, x) if t == "double" else w.new(f"fptrunc float {x} to half")
+        made = _half_of_double(w, x) if t == "double" else w.new(f"fptrunc float {x} to half")
         w.leave_if(_lost(w, "float", widened(w, made, HALF), t, x), None, WARNS)
         return str(made)
     if wide(want) == t:
@@ -266,7 +266,7 @@ def loaded(w: Any, x: str, operand: Operand, want: DType) -> str:
     if operand.literal is not None and not -(2**63) <= operand.literal < 2**63:
         return _large(w, operand.literal, want)
     if want.kind in "iu":
-        leave_beyond(w, x, want, operand.literal)
+        _leave_beyond(w, x, want, operand.literal)
         return _int_to_int(w, x, LONG, want)
     if want.kind == "b":
         return is_true(w, x, LONG)
@@ -283,7 +283,7 @@ def _large(w: Any, value: int, want: DType) -> str:
     return cast(w, double(float(value)), DOUBLE, want)
 
 
-def leave_beyond(w: Any, x: str, want: DType, literal: int | None = None) -> None:
+def _leave_beyond(w: Any, x: str, want: DType, literal: int | None = None) -> None:
     """OverflowError where an int of Python's is none of this dtype."""
     info = np.iinfo(want)
     low, high = max(int(info.min), -(2**63)), min(int(info.max), 2**63 - 1)

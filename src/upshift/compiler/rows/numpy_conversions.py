@@ -104,7 +104,7 @@ def clip_row(kind: Kind, low: Kind, high: Kind) -> Any:
     given = [one for one in bounds if one is not None]
     if not given:
         return own, safe(lambda w, x, a, b: x)
-    if o.dtype.kind in "iu" and any(is_variable_int(one) for one in given) and o.dtype != LONG:
+    if o.dtype.kind in "iu" and any(_is_variable_int(one) for one in given) and o.dtype != LONG:
         return None  # whether it is a bound at all hangs on its value
     row = ufunc_row(ufunc, own, *given)
     if row is None:
@@ -121,7 +121,7 @@ def clip_row(kind: Kind, low: Kind, high: Kind) -> Any:
 _CLIP: np.ufunc = loops.named("clip")
 
 
-def is_variable_int(kind: Kind) -> bool:
+def _is_variable_int(kind: Kind) -> bool:
     return kind is INT
 
 

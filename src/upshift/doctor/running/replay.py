@@ -268,7 +268,7 @@ def _rewritten(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alter
             if finding.code == "UPS110":
                 found.setdefault(fix.name, _with_tensors)
                 continue
-            made = rebuild(file, finding, fix, site.name, names)
+            made = _rebuild(file, finding, fix, site.name, names)
             if made is not None:
                 found.setdefault(fix.name, lambda call, made=made: made(*call.args, **call.keywords))
     return found
@@ -279,7 +279,7 @@ def _with_tensors(call: Kept) -> Any:
     return call.fn(*[tf.constant(a) if isinstance(a, int | float) else a for a in call.args], **call.keywords)
 
 
-def rebuild(file: File, finding: Finding, fix: Fix, name: str, names: dict[str, Any]) -> Any:
+def _rebuild(file: File, finding: Finding, fix: Fix, name: str, names: dict[str, Any]) -> Any:
     """A function of the script after a fix, with the script's names; None where the fix does not touch it."""
     try:
         tree = ast.parse(apply(file.source, [fix]))

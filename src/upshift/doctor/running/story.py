@@ -61,7 +61,7 @@ def as_report(run: Run, path: str) -> dict[str, Any]:
     """All that whoever started the run needs of it."""
     return {
         "text": tell(run, path),
-        "data": as_data(run),
+        "data": _as_data(run),
         "allowed": run.allowed(),
         "refused": run.refused(),
         "error": run.error,
@@ -71,7 +71,7 @@ def as_report(run: Run, path: str) -> dict[str, Any]:
     }
 
 
-def as_data(run: Run) -> dict[str, Any]:
+def _as_data(run: Run) -> dict[str, Any]:
     """The same for programs."""
     return {
         "seconds": run.seconds,

@@ -129,7 +129,7 @@ def _keep(
         made.words.append(f"left alone: rewritten ({names}), it ended with {again['error'] or again['status']}")
         return False
     if not same_output(made.output, output):
-        told = first_difference(made.output, output)
+        told = _first_difference(made.output, output)
         made.words.append(f"left alone: rewritten ({names}), it printed something else: {told}")
         return False
     if must_gain and after >= before:
@@ -183,7 +183,7 @@ def _same_number(x: str, y: str) -> bool:
     return abs(float(x) - float(y)) <= 1e-5 * max(abs(float(x)), abs(float(y)))
 
 
-def first_difference(a: str, b: str) -> str:
+def _first_difference(a: str, b: str) -> str:
     """The first line that differs, on both sides."""
     for x, y in zip(a.splitlines(), b.splitlines()):
         if x != y:

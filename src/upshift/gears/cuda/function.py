@@ -79,14 +79,14 @@ def prepare(
 ) -> CudaFunction:
     """Compile a function for lanes of this kind, or say why not. `exact`: not one bit may differ from the loop's;
     `shapes`: of the results that are arrays, where all is in the GPU's memory."""
-    look_for_gpu()
+    _look_for_gpu()
     target = target_of(driver.gpu().capability)
     lane, flat = lane_of_function(f, lanes.form, lanes.kinds, shared, target, exact, shapes)
     kernel = build(flat, lanes.kinds, lane.outs, lane.captured.words, shapes is not None)
     return CudaFunction(kernel, lane.form, lane.captured, not flat.close, lane.near_numpy, lane.mixed, lane.unsure)
 
 
-def look_for_gpu() -> None:
+def _look_for_gpu() -> None:
     """A GPU, or `NotCompiled`."""
     reason = driver.why_not()
     if reason:

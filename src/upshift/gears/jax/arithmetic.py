@@ -13,7 +13,7 @@ from jax import lax
 from .value import FLOAT, ROUND, TINY, Traced, Value, Work, refuse
 
 
-def is_real(value: Value) -> bool:
+def _is_real(value: Value) -> bool:
     return value.dtype.kind == "f"
 
 
@@ -50,13 +50,13 @@ def multiply(work: Work, a: Value, b: Value, loose: bool = False) -> Value:
     if a.dtype.kind in "biu":
         x = lax.bitwise_and(*jnp.broadcast_arrays(a.x, b.x)) if a.dtype == bool else a.x * b.x
         return work.made(x, a, b)
-    sharp = a.sharp and b.sharp and is_real(a) and not loose
+    sharp = a.sharp and b.sharp and _is_real(a) and not loose
     x = work.fixed(a.x * b.x) if sharp else a.x * b.x
-    nonneg = is_real(a) and (a is b or (a.nonneg and b.nonneg))
+    nonneg = _is_real(a) and (a is b or (a.nonneg and b.nonneg))
     lost = _lost(x, a, b)
     if not work.careful or sharp:
         return work.made(x, a, b, nonneg=nonneg, frail=lost)
-    relative = 1.01 * (a.relative + b.relative) + ROUND[a.bytes] * (1 if is_real(a) else 4)
+    relative = 1.01 * (a.relative + b.relative) + ROUND[a.bytes] * (1 if _is_real(a) else 4)
     absolute = None
     if a.absolute is not None:
         absolute = 1.01 * a.absolute * b.most()
@@ -70,12 +70,12 @@ def multiply(work: Work, a: Value, b: Value, loose: bool = False) -> Value:
 
 def divide(work: Work, a: Value, b: Value) -> Value:
     nonneg = a.nonneg and b.nonneg
-    sharp = a.sharp and b.sharp and is_real(a)
+    sharp = a.sharp and b.sharp and _is_real(a)
     x = work.rounded_right(operator.truediv, a.x, work.beside(b.x, a.x)) if sharp else work.fixed(a.x / b.x)
     lost = _lost(x, a, None)
     if not work.careful or sharp:
         return work.made(x, a, b, nonneg=nonneg, frail=lost)
-    relative = 1.01 * (a.relative + b.relative) + ROUND[a.bytes] * (2 if is_real(a) else 8)
+    relative = 1.01 * (a.relative + b.relative) + ROUND[a.bytes] * (2 if _is_real(a) else 8)
     absolute = None
     if a.absolute is not None or b.absolute is not None:
         least, off = b.least(), 0.0 if b.absolute is None else b.absolute
@@ -124,17 +124,17 @@ def reciprocal(work: Work, a: Value) -> Value:
 
 
 def sqrt(work: Work, a: Value) -> Value:
-    sharp = a.sharp and is_real(a)
+    sharp = a.sharp and _is_real(a)
     x = work.rounded_right(jnp.sqrt, a.x) if sharp else work.fixed(jnp.sqrt(a.x))
     if not work.careful or sharp:
-        return work.made(x, a, nonneg=is_real(a))
-    relative = 0.51 * a.relative + ROUND[a.bytes] * (2 if is_real(a) else 8)
+        return work.made(x, a, nonneg=_is_real(a))
+    relative = 0.51 * a.relative + ROUND[a.bytes] * (2 if _is_real(a) else 8)
     bound = None
     if a.absolute is not None:
         root = jnp.sqrt(a.least())
         most = 1.01 * jnp.sqrt(a.absolute) if a.nonneg else jnp.inf  # what may be negative may have no root
         bound = jnp.where(a.absolute <= 0.01 * a.least(), 0.51 * a.absolute / root, most)
-    return work.made(x, a, relative=relative, absolute=bound, nonneg=is_real(a))
+    return work.made(x, a, relative=relative, absolute=bound, nonneg=_is_real(a))
 
 
 # ---- what picks one of its arguments

@@ -54,22 +54,22 @@ _NOT_GIVEN = getattr(np, "_NoValue", None)
 _HARMLESS = frozenset(("out", "like", "subok", "copy", "casting", "order"))
 
 
-def values_in(tree: Any) -> Iterator[Value]:
+def _values_in(tree: Any) -> Iterator[Value]:
     """All values among nested arguments."""
     if isinstance(tree, Value):
         yield tree
     elif isinstance(tree, list | tuple):
         for one in tree:
-            yield from values_in(one)
+            yield from _values_in(one)
     elif isinstance(tree, dict):
-        yield from values_in(list(tree.values()))
+        yield from _values_in(list(tree.values()))
     elif isinstance(tree, slice):
-        yield from values_in([tree.start, tree.stop, tree.step])
+        yield from _values_in([tree.start, tree.stop, tree.step])
 
 
 def is_known(tree: Any) -> bool:
     """Whether it is the same for all lanes and known now."""
-    return next(values_in(tree), None) is None
+    return next(_values_in(tree), None) is None
 
 
 def known(value: Any, what: str) -> Any:

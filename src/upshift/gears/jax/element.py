@@ -62,7 +62,7 @@ def outline_of(tree: Tree) -> Outline:
         raise refuse("its results have different forms")
     outline = Outline(first.form, [], [], False, _captured(tree), [step for step in steps if step.op is None])
     for i in range(len(first.refs)):
-        kinds = {_known_dtype(kind_of_result(leaf, i)) for leaf in leaves}
+        kinds = {_known_dtype(_kind_of_result(leaf, i)) for leaf in leaves}
         if len({kind.shape for kind in kinds}) != 1:
             raise refuse("its results have different shapes")
         outline.dtypes.append(np.result_type(*(kind.dtype for kind in kinds)))
@@ -81,7 +81,7 @@ def _known_dtype(kind: Kind) -> Kind:
     return kind
 
 
-def kind_of_result(leaf: Leaf, i: int) -> Kind:
+def _kind_of_result(leaf: Leaf, i: int) -> Kind:
     kind, ref = leaf.kinds[i], leaf.refs[i]
     if kind is None and isinstance(ref, Const):
         kind = kind_of(ref.value)

@@ -184,7 +184,7 @@ class Compiled:
         outline = self.program.outline
         outs = [np.empty((n, *shape), dtype) for dtype, shape in zip(outline.dtypes, outline.shapes, strict=True)]
         left: list[Column] = []
-        if outline.warns and warnings_raise():
+        if outline.warns and _warnings_raise():
             left.append(np.arange(n))
         else:
             with in_full():
@@ -291,7 +291,7 @@ def _strides(column: Any) -> Any:
     return column.arrays[0].strides if isinstance(column, Stacked) else column.strides[1:]
 
 
-def warnings_raise() -> bool:
+def _warnings_raise() -> bool:
     """Whether the loop would raise where NumPy warns."""
     return "raise" in np.geterr().values() or any(entry[0] == "error" for entry in warnings.filters)
 

@@ -125,7 +125,7 @@ class Frail:
         return self.found
 
 
-def frailties(values: Iterable[Value]) -> tuple[Frail, ...]:
+def _frailties(values: Iterable[Value]) -> tuple[Frail, ...]:
     """All that values hang on, once."""
     return tuple(dict.fromkeys(one for value in values for one in value.frail))
 
@@ -176,7 +176,7 @@ class Work:
         """Something hangs on whether these are zero: then nothing may have been taken for it."""
         if not self.careful:
             return
-        for one in frailties(values):
+        for one in _frailties(values):
             key = id(one), id(self.path)
             if key not in self.asked:
                 self.asked.add(key)
@@ -255,7 +255,7 @@ class Work:
         if not self.careful:
             return Value(x)
         own = (Frail(frail),) if frail is not None else ()
-        return Value(x, relative, absolute, nonneg, (*frailties(of), *own))
+        return Value(x, relative, absolute, nonneg, (*_frailties(of), *own))
 
     def moved(self, x: Traced, *of: Value) -> Value:
         """Numbers of other values in other places."""

@@ -91,7 +91,7 @@ class Begun:
     """A function whose module is written; LLVM has not seen it yet."""
 
     def __init__(self, f: Any, arguments: Sequence[Argument], free: bool) -> None:
-        kinds = [kind_of_argument(argument) for argument in arguments]
+        kinds = [_kind_of_argument(argument) for argument in arguments]
         fixed = {i: argument.value for i, argument in enumerate(arguments) if isinstance(argument, Fixed)}
         checked = kernel.check(f, kinds, None, Whole(*_shape_of(f), fixed))
         self.captures = captures = checked.unit.captures
@@ -182,15 +182,15 @@ def _shape_of(f: Any) -> tuple[Shape, tuple[int, ...]]:
     return Shape(tuple(starred), tuple(words)), tuple(order)
 
 
-def kind_of_argument(argument: Argument) -> Kind:
+def _kind_of_argument(argument: Argument) -> Kind:
     if isinstance(argument, ArrayOf):
         return Array(argument.dtype, argument.ndim, None, argument.contiguous)
     if isinstance(argument, Fixed):
         return NONE
     if isinstance(argument, tuple):
-        return Tuple(tuple(map(kind_of_argument, argument)))
+        return Tuple(tuple(map(_kind_of_argument, argument)))
     if isinstance(argument, Held):
-        parts = tuple(map(kind_of_argument, argument.parts))
+        parts = tuple(map(_kind_of_argument, argument.parts))
         if argument.cls is dict:
             return Known(argument.keys, parts)
         if issubclass(argument.cls, tuple):
@@ -519,7 +519,9 @@ failed:
         block = self.new(f"load ptr, ptr {self.new(f'getelementptr ptr, ptr %context, i64 {kernel.CAPTURED}')}")
         kind = one.kind
         value = (
-            self._unbox_array(replace_layout(kind), item, False) if isinstance(kind, Array) else self._unbox(kind, item)
+            self._unbox_array(_replace_layout(kind), item, False)
+            if isinstance(kind, Array)
+            else self._unbox(kind, item)
         )
         if kind.ll == "i1":
             value = self.new(f"zext i1 {value} to i8")
@@ -710,6 +712,6 @@ failed:
         return made, last
 
 
-def replace_layout(kind: Array) -> Array:
+def _replace_layout(kind: Array) -> Array:
     """A captured array, of which only dtype and axes are known."""
     return Array(kind.dtype, kind.ndim, kind.cell, False)

@@ -67,13 +67,13 @@ def _ways(f: Any, xs: Sequence[Any], tensors: list[Any], shared: dict[str, Any],
     if why_impure(f, shared, allowed=_OWN)[0] or may_change(f, shared):
         return []
     tracked = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
-    if tracked or names_torch(f, 3):
+    if tracked or _names_torch(f, 3):
         return ["vmap"] if len(tensors) == len(xs) and not exact else []
     on_cpu = all(x.device.type == "cpu" and x.dtype in FLOATS and x.layout is torch.strided for x in tensors)
     return ["numpy"] if on_cpu and not any(x.is_conj() or x.is_neg() for x in tensors) else []
 
 
-def names_torch(f: Any, deepest: int) -> bool:
+def _names_torch(f: Any, deepest: int) -> bool:
     """Whether a function, or one that it names, uses something of PyTorch's."""
     if isinstance(f, types.ModuleType):
         return f.__name__.partition(".")[0] == "torch"
@@ -83,7 +83,7 @@ def names_torch(f: Any, deepest: int) -> bool:
         return True
     if type(f) is not types.FunctionType or not deepest:
         return False
-    return any(names_torch(value, deepest - 1) for _, value in captured_by(f))
+    return any(_names_torch(value, deepest - 1) for _, value in captured_by(f))
 
 
 def _by_vmap(f: Any, xs: Sequence[Any], shared: dict[str, Any], n: int) -> Any:

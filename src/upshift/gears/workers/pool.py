@@ -181,7 +181,7 @@ def hired(wanted: int) -> Iterator[list[Worker]]:
             worker.process.kill()
         for worker in workers:
             dismiss(worker)
-        end_idle()
+        _end_idle()
         raise
     else:
         give_back(workers)
@@ -219,7 +219,7 @@ def dismiss(worker: Worker) -> str:
     return worker.end()
 
 
-def end_idle() -> None:
+def _end_idle() -> None:
     """End all processes that wait for work."""
     with _lock:
         workers = _idle[:]

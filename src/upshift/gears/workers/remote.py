@@ -44,7 +44,7 @@ class Task:
     def run(self, columns: list[Any], low: int, beat: Beat | None = None) -> Answer:
         """The results of elements that begin at position `low`."""
         around = self.surroundings
-        columns = [received(column) for column in columns]
+        columns = [_received(column) for column in columns]
         job = Job(self.f, columns, self.shared, len(columns[0]), around.exact, low, around.on_error)
         answer = Answer()
         changing = [c for c in columns if isinstance(c, list) and any(not is_fixed(x) for x in c[:8])]
@@ -90,10 +90,10 @@ def _beating(call: Callable[..., Any], beat: Beat) -> Callable[..., Any]:
     return beating
 
 
-def received(column: Any) -> Any:
+def _received(column: Any) -> Any:
     """A column as the loop would see it here: arrays are not to be written to."""
     if isinstance(column, Records):
-        return Records(column.cls, column.keys, [received(one) for one in column.columns])
+        return Records(column.cls, column.keys, [_received(one) for one in column.columns])
     return elements_of(column) if isinstance(column, list | np.ndarray) else column
 
 
