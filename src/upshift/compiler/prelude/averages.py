@@ -21,6 +21,7 @@ FAR = 1e100
 @implements_named("statistics", "fmean")
 @inline
 def fmean(data: Any, weights: Any = None) -> Any:
+    """The mean as a float: the exact sum, rounded once, over the count. Weights are left to the plain function."""
     if weights is not None:
         give_up()
     xs = listed(data)
@@ -33,6 +34,7 @@ def fmean(data: Any, weights: Any = None) -> Any:
 @implements_named("statistics", "mean")
 @inline
 def mean(data: Any) -> Any:
+    """The mean of numbers: of ints an int where it divides evenly, of floats the exact quotient, rounded once."""
     xs = listed(data)
     n = len(xs)
     if n == 0:
@@ -44,6 +46,7 @@ def mean(data: Any) -> Any:
 
 
 def sum_of_ints(xs: Any) -> Any:
+    """The sum of a list in which everything has to be an int."""
     total = 0
     for x in xs:
         if not isinstance(x, int):
@@ -126,6 +129,7 @@ def surely(near: float, more: float) -> Any:
 @implements_named("statistics", "variance")
 @inline
 def variance(data: Any, xbar: Any = None) -> Any:
+    """The variance of a sample: squares of distances from the mean over `n - 1`, exact until it is rounded."""
     if xbar is not None:
         give_up()
     xs = listed(data)
@@ -138,6 +142,7 @@ def variance(data: Any, xbar: Any = None) -> Any:
 @implements_named("statistics", "pvariance")
 @inline
 def pvariance(data: Any, mu: Any = None) -> Any:
+    """The variance of a whole population: squares of distances from the mean over `n`, exact until it is rounded."""
     if mu is not None:
         give_up()
     xs = listed(data)
@@ -150,6 +155,7 @@ def pvariance(data: Any, mu: Any = None) -> Any:
 @implements_named("statistics", "stdev")
 @inline
 def stdev(data: Any, xbar: Any = None) -> Any:
+    """The standard deviation of a sample: the correctly rounded root of its variance."""
     if xbar is not None:
         give_up()
     xs = listed(data)
@@ -162,6 +168,7 @@ def stdev(data: Any, xbar: Any = None) -> Any:
 @implements_named("statistics", "pstdev")
 @inline
 def pstdev(data: Any, mu: Any = None) -> Any:
+    """The standard deviation of a whole population: the correctly rounded root of its variance."""
     if mu is not None:
         give_up()
     xs = listed(data)
@@ -182,6 +189,7 @@ def spread(xs: Any, n: Any, by: Any) -> Any:
 
 @inline
 def deviation(xs: Any, n: Any, by: Any) -> Any:
+    """The root of the sum of squared distances over `by / n`, rounded once."""
     if isinstance(item(xs, 0), int):
         total = squares_of_ints(xs, n)
         if total > 4611686018427387904:
@@ -196,6 +204,7 @@ def deviation(xs: Any, n: Any, by: Any) -> Any:
 
 
 def squares_of_ints(xs: Any, n: int) -> Any:
+    """`n` times the sum of squares less the square of the sum: `n ** 2` times the variance of these ints."""
     total = 0
     square = 0
     for x in xs:
@@ -225,6 +234,7 @@ def squares(xs: Any, n: int) -> Any:
 
 
 def add_product(parts: Any, a: float, b: float) -> None:
+    """Adds `a * b` to an exact sum, as its rounded value and what rounding lost."""
     product = a * b
     add_to_parts(parts, product)
     add_to_parts(parts, fma(a, b, -product))
@@ -236,6 +246,7 @@ def add_product(parts: Any, a: float, b: float) -> None:
 @implements_named("statistics", "median")
 @inline
 def median(data: Any) -> Any:
+    """The middle item of the sorted data, or the mean of the middle two."""
     xs = sorted(data)
     n = len(xs)
     if n == 0:
@@ -248,6 +259,7 @@ def median(data: Any) -> Any:
 @implements_named("statistics", "median_low")
 @inline
 def median_low(data: Any) -> Any:
+    """The middle item of the sorted data, or the smaller of the middle two."""
     xs = sorted(data)
     if len(xs) == 0:
         give_up()
@@ -257,6 +269,7 @@ def median_low(data: Any) -> Any:
 @implements_named("statistics", "median_high")
 @inline
 def median_high(data: Any) -> Any:
+    """The middle item of the sorted data, or the larger of the middle two."""
     xs = sorted(data)
     if len(xs) == 0:
         give_up()
@@ -266,6 +279,7 @@ def median_high(data: Any) -> Any:
 @implements_named("statistics", "mode")
 @inline
 def mode(data: Any) -> Any:
+    """The value that comes most often, the first of them where several do."""
     counts = Counter()
     counts.count_all(data)
     if len(counts) == 0:
@@ -283,6 +297,7 @@ def mode(data: Any) -> Any:
 @implements_named("statistics", "multimode")
 @inline
 def multimode(data: Any) -> Any:
+    """All values that come most often, in the order in which they are met first."""
     counts = Counter()
     counts.count_all(data)
     most = 0

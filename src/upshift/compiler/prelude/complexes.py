@@ -30,6 +30,7 @@ def finite(z: complex) -> Any:
 
 @prelude
 def complex_divide(a: complex, b: complex) -> Any:
+    """`a / b` by Smith's method: scaled by the larger part of `b`, so that squares do not overflow."""
     ar = a.real
     ai = a.imag
     br = b.real
@@ -58,6 +59,7 @@ def complex_divide(a: complex, b: complex) -> Any:
 
 @prelude
 def complex_power(a: complex, b: complex) -> Any:
+    """`a ** b`: by multiplication for small whole exponents, by angle and length for all others."""
     a = finite(a)
     b = finite(b)
     n = b.real
@@ -73,6 +75,7 @@ def complex_power(a: complex, b: complex) -> Any:
 
 
 def power_by_squares(a: complex, n: int) -> Any:
+    """`a ** n` for a whole `n` by repeated squaring, in CPython's order of operations."""
     made = complex(1.0, 0.0)
     square = a
     mask = 1
@@ -85,6 +88,7 @@ def power_by_squares(a: complex, n: int) -> Any:
 
 
 def power_by_angle(a: complex, b: complex) -> Any:
+    """`a ** b` by the length and angle of `a`, as C's library has it in polar form."""
     if a.real == 0.0 and a.imag == 0.0:
         if b.imag != 0.0 or b.real < 0.0:
             raise ZeroDivisionError("0.0 to a negative or complex power")
@@ -121,6 +125,7 @@ def size_of_complex(z: complex) -> Any:
 
 @implements(cmath.phase)
 def phase(z: complex) -> Any:
+    """The angle of a complex number; what may be an underflow in C's library is left to the plain function."""
     made = math.atan2(z.imag, z.real)
     if abs(made) < TINY and z.imag != 0.0:
         give_up()  # which C's library may call an error
@@ -129,6 +134,7 @@ def phase(z: complex) -> Any:
 
 @implements(cmath.polar)
 def polar(z: complex) -> Any:
+    """The length and the angle of a complex number."""
     size = c_hypot(z.real, z.imag)
     if size == math.inf and abs(z.real) < math.inf and abs(z.imag) < math.inf:
         raise OverflowError("math range error")
@@ -137,6 +143,7 @@ def polar(z: complex) -> Any:
 
 @implements(cmath.rect)
 def rect(r: float, phi: float) -> Any:
+    """The complex number of a length and an angle that are finite."""
     if not (abs(r) < math.inf and abs(phi) < math.inf):
         give_up()
     if phi == 0.0:
@@ -149,21 +156,25 @@ def rect(r: float, phi: float) -> Any:
 
 @implements(cmath.isfinite)
 def isfinite(z: complex) -> Any:
+    """Whether both parts are finite."""
     return abs(z.real) < math.inf and abs(z.imag) < math.inf
 
 
 @implements(cmath.isnan)
 def isnan(z: complex) -> Any:
+    """Whether one of the parts is NaN."""
     return is_nan(z.real) or is_nan(z.imag)
 
 
 @implements(cmath.isinf)
 def isinf(z: complex) -> Any:
+    """Whether one of the parts is infinite."""
     return abs(z.real) == math.inf or abs(z.imag) == math.inf
 
 
 @implements(cmath.isclose)
 def isclose(a: complex, b: complex, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> Any:
+    """Whether two complex numbers differ by no more than the tolerances."""
     if rel_tol < 0.0 or abs_tol < 0.0:
         raise ValueError("tolerances must be non-negative")
     if a.real == b.real and a.imag == b.imag:
@@ -179,6 +190,7 @@ def isclose(a: complex, b: complex, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0)
 
 @implements(cmath.sqrt)
 def sqrt(z: complex) -> Any:
+    """The square root of a finite complex number, scaled where its parts are subnormal."""
     if not isfinite(z):
         give_up()
     x = z.real
@@ -201,6 +213,7 @@ def sqrt(z: complex) -> Any:
 
 @implements(cmath.exp)
 def exp(z: complex) -> Any:
+    """The exponential of a complex number whose real part does not overflow."""
     z = finite(z)
     if abs(z.real) > LOG_LARGE:
         give_up()
@@ -210,6 +223,7 @@ def exp(z: complex) -> Any:
 
 @prelude
 def log_of_complex(z: complex) -> Any:
+    """The natural logarithm, with `log1p` where the length is near to 1 and digits would cancel."""
     z = finite(z)
     x = abs(z.real)
     y = abs(z.imag)
@@ -229,6 +243,7 @@ def log_of_complex(z: complex) -> Any:
 
 
 def log1p(x: float) -> Any:
+    """`math.log1p`, which keeps the sign of a zero."""
     if x == 0.0:
         return x
     return math.log1p(x)
@@ -236,12 +251,14 @@ def log1p(x: float) -> Any:
 
 @implements(cmath.log)
 def log(z: Any, base: Any = None) -> Any:
+    """The natural logarithm, or the one to a base."""
     if base is None:
         return log_of_complex(z)
     return log_to_base(z, base)
 
 
 def log_to_base(z: complex, base: complex) -> Any:
+    """The quotient of two logarithms, where neither number is zero and the base is not 1."""
     if (z.real == 0.0 and z.imag == 0.0) or (base.real == 0.0 and base.imag == 0.0):
         give_up()  # an infinity, and no error
     below = log_of_complex(base)
@@ -252,6 +269,7 @@ def log_to_base(z: complex, base: complex) -> Any:
 
 @implements(cmath.log10)
 def log10(z: complex) -> Any:
+    """The logarithm to base 10: the natural one over that of 10."""
     made = log_of_complex(z)
     return complex(made.real / LN_10, made.imag / LN_10)
 
@@ -261,6 +279,7 @@ def log10(z: complex) -> Any:
 
 @implements(cmath.cosh)
 def cosh(z: complex) -> Any:
+    """The hyperbolic cosine, where it does not overflow."""
     z = finite(z)
     if abs(z.real) > LOG_LARGE:
         give_up()
@@ -269,6 +288,7 @@ def cosh(z: complex) -> Any:
 
 @implements(cmath.sinh)
 def sinh(z: complex) -> Any:
+    """The hyperbolic sine, where it does not overflow."""
     z = finite(z)
     if abs(z.real) > LOG_LARGE:
         give_up()
@@ -277,6 +297,7 @@ def sinh(z: complex) -> Any:
 
 @implements(cmath.tanh)
 def tanh(z: complex) -> Any:
+    """The hyperbolic tangent, with the order of operations that CPython uses to avoid cancellation."""
     z = finite(z)
     if abs(z.real) > LOG_LARGE:
         give_up()
@@ -290,17 +311,20 @@ def tanh(z: complex) -> Any:
 
 @implements(cmath.cos)
 def cos(z: complex) -> Any:
+    """The cosine, as the hyperbolic one of the number turned by a right angle."""
     return cosh(complex(-z.imag, z.real))
 
 
 @implements(cmath.sin)
 def sin(z: complex) -> Any:
+    """The sine, as the hyperbolic one of the number turned by a right angle."""
     s = sinh(complex(-z.imag, z.real))
     return complex(s.imag, -s.real)
 
 
 @implements(cmath.tan)
 def tan(z: complex) -> Any:
+    """The tangent, as the hyperbolic one of the number turned by a right angle."""
     s = tanh(complex(-z.imag, z.real))
     return complex(s.imag, -s.real)
 
@@ -310,6 +334,7 @@ def tan(z: complex) -> Any:
 
 @implements(cmath.acos)
 def acos(z: complex) -> Any:
+    """The arc cosine, by Kahan's formula."""
     z = finite(z)
     s1 = sqrt(complex(1.0 - z.real, -z.imag))
     s2 = sqrt(complex(1.0 + z.real, z.imag))
@@ -318,6 +343,7 @@ def acos(z: complex) -> Any:
 
 @implements(cmath.acosh)
 def acosh(z: complex) -> Any:
+    """The inverse hyperbolic cosine, by Kahan's formula."""
     z = finite(z)
     s1 = sqrt(complex(z.real - 1.0, z.imag))
     s2 = sqrt(complex(z.real + 1.0, z.imag))
@@ -326,6 +352,7 @@ def acosh(z: complex) -> Any:
 
 @implements(cmath.asinh)
 def asinh(z: complex) -> Any:
+    """The inverse hyperbolic sine, by Kahan's formula."""
     z = finite(z)
     s1 = sqrt(complex(1.0 + z.imag, -z.real))
     s2 = sqrt(complex(1.0 - z.imag, z.real))
@@ -337,12 +364,14 @@ def asinh(z: complex) -> Any:
 
 @implements(cmath.asin)
 def asin(z: complex) -> Any:
+    """The arc sine, as the hyperbolic one of the number turned by a right angle."""
     s = asinh(complex(-z.imag, z.real))
     return complex(s.imag, -s.real)
 
 
 @implements(cmath.atanh)
 def atanh(z: complex) -> Any:
+    """The inverse hyperbolic tangent, which is odd: computed for the right half-plane."""
     z = finite(z)
     if z.real < 0.0:
         made = atanh_of_positive(complex(-z.real, -z.imag))
@@ -351,6 +380,7 @@ def atanh(z: complex) -> Any:
 
 
 def atanh_of_positive(z: complex) -> Any:
+    """The inverse hyperbolic tangent where the real part is not negative; what is huge is left."""
     x = z.real
     y = abs(z.imag)
     if x > SQRT_LARGE or y > SQRT_LARGE or (x == 1.0 and y < SQRT_SMALL):
@@ -361,5 +391,6 @@ def atanh_of_positive(z: complex) -> Any:
 
 @implements(cmath.atan)
 def atan(z: complex) -> Any:
+    """The arc tangent, as the hyperbolic one of the number turned by a right angle."""
     s = atanh(complex(-z.imag, z.real))
     return complex(s.imag, -s.real)

@@ -30,6 +30,7 @@ class Deque:
 
     @apart
     def widen(self) -> None:
+        """Doubles the ring of places, with the first item at its start."""
         n = len(self.room)
         wider = sized(n * 2)
         i = 0
@@ -40,9 +41,11 @@ class Deque:
         self.first = 0
 
     def place(self, i: Any) -> Any:
+        """Where item `i` lies in the ring."""
         return plus(self.first, i) & (len(self.room) - 1)
 
     def append(self, x: Any) -> None:
+        """Adds an item at the right end; a full deque with `maxlen` loses its first one."""
         if self.maxlen is not None:
             if self.number >= self.maxlen:
                 if self.maxlen == 0:
@@ -56,6 +59,7 @@ class Deque:
         self.changes = plus(self.changes, 1)
 
     def appendleft(self, x: Any) -> None:
+        """Adds an item at the left end; a full deque with `maxlen` loses its last one."""
         if self.maxlen is not None:
             if self.number >= self.maxlen:
                 if self.maxlen == 0:
@@ -69,6 +73,7 @@ class Deque:
         self.changes = plus(self.changes, 1)
 
     def pop(self) -> Any:
+        """Takes the last item out."""
         if self.number == 0:
             raise IndexError("pop from an empty deque")
         self.number = plus(self.number, -1)
@@ -76,6 +81,7 @@ class Deque:
         return item(self.room, self.place(self.number))
 
     def popleft(self) -> Any:
+        """Takes the first item out."""
         if self.number == 0:
             raise IndexError("pop from an empty deque")
         x = item(self.room, self.first)
@@ -85,6 +91,7 @@ class Deque:
         return x
 
     def where(self, i: int) -> Any:
+        """Where item `i` lies, counted from the end if negative, or an IndexError."""
         if i < 0:
             i = i + self.number
         if i < 0 or i >= self.number:
@@ -119,6 +126,7 @@ class Deque:
         return False
 
     def extend(self, it: Any) -> None:
+        """Appends all items of an iterable that is not the deque itself."""
         if it is self:
             give_up()
         for x in it:
@@ -129,16 +137,19 @@ class Deque:
         return self
 
     def extendleft(self, it: Any) -> None:
+        """Appends all items at the left end, so that they come in reverse order."""
         if it is self:
             give_up()
         for x in it:
             self.appendleft(x)
 
     def clear(self) -> None:
+        """Removes all items."""
         self.number = 0
         self.changes = plus(self.changes, 1)
 
     def rotate(self, n: int = 1) -> None:
+        """Moves items from the right end to the left one, `n` times."""
         if self.number > 1:
             n = n % self.number
             while n > 0:
@@ -147,6 +158,7 @@ class Deque:
                 n = n - 1
 
     def reverse(self) -> None:
+        """Turns the order of the items around, in place."""
         i = 0
         j = self.number - 1
         while i < j:
@@ -157,6 +169,7 @@ class Deque:
             j = plus(j, -1)
 
     def remove(self, x: Any) -> None:
+        """Removes the first item that is equal to `x`."""
         i = 0
         while i < self.number:
             if equals(item(self.room, self.place(i)), x):
@@ -174,6 +187,7 @@ class Deque:
         return n
 
     def index(self, x: Any) -> Any:
+        """The position of the first item that is equal to `x`."""
         i = 0
         for y in self:
             if equals(y, x):
@@ -182,6 +196,7 @@ class Deque:
         raise ValueError("is not in deque")
 
     def insert(self, i: int, x: Any) -> None:
+        """Puts an item before position `i`; deques with `maxlen` are left to the plain function."""
         if self.maxlen is not None:
             give_up()
         n = self.number
@@ -198,6 +213,7 @@ class Deque:
         set_item(self.room, self.place(i), x)
 
     def copy(self) -> Any:
+        """A deque of the same items and the same `maxlen`."""
         made = Deque(self.maxlen)
         for x in self:
             made.append(x)
@@ -222,6 +238,7 @@ for _name in ("__iter__", "__reversed__", "extend", "extendleft", "__iadd__"):
 
 
 def deque_items(items: Any, changes: Any) -> Iterator[Any]:
+    """The items from left to right, and an error once the deque is changed meanwhile."""
     i = 0
     n = items.number
     while i < n:
@@ -232,6 +249,7 @@ def deque_items(items: Any, changes: Any) -> Iterator[Any]:
 
 
 def deque_items_backwards(items: Any, changes: Any) -> Iterator[Any]:
+    """The items from right to left, and an error once the deque is changed meanwhile."""
     i = items.number - 1
     while i >= 0:
         if items.changes != changes:
@@ -243,6 +261,7 @@ def deque_items_backwards(items: Any, changes: Any) -> Iterator[Any]:
 @implements(collections.deque)
 @inline
 def new_deque(iterable: Any = (), maxlen: Any = None) -> Any:
+    """`collections.deque(iterable, maxlen)`."""
     if maxlen is not None:
         if maxlen < 0:
             raise ValueError("maxlen must be non-negative")

@@ -67,6 +67,7 @@ class Dict:
         self.enter(place, hash_of(key))
 
     def enter(self, place: Any, h: Any) -> None:
+        """Writes the place of a new item into the hash table, in the first free slot of its probe sequence."""
         mask = len(self.slots) - 1
         at = h & mask
         while item(self.slots, at) != -1:
@@ -102,6 +103,7 @@ class Dict:
             i = plus(i, 1)
 
     def forget(self, place: Any, key: Any) -> None:
+        """Marks an item as deleted; its slot stays taken, as a probe sequence may lead through it."""
         mask = len(self.slots) - 1
         h = hash_of(key)
         at = h & mask
@@ -141,12 +143,14 @@ class Dict:
         self.forget(place, key)
 
     def get(self, key: Any, default: Any = None) -> Any:
+        """The value of a key, or a default."""
         place = self.find(key)
         if place < 0:
             return default
         return item(self.values_, place)
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
+        """The value of a key, which is inserted with a default if it is not there."""
         place = self.find(key)
         if place >= 0:
             return item(self.values_, place)
@@ -154,6 +158,7 @@ class Dict:
         return default
 
     def pop(self, key: Any, default: Any = ...) -> Any:
+        """Removes a key and gives its value, or the default, or a KeyError."""
         place = self.find(key)
         if place < 0:
             if default is ...:
@@ -164,6 +169,7 @@ class Dict:
         return value
 
     def popitem(self) -> Any:
+        """Removes the pair that was inserted last."""
         if self.count == 0:
             raise KeyError("popitem(): dictionary is empty")
         i = len(self.keys_) - 1
@@ -172,6 +178,7 @@ class Dict:
         return self.taken_out(i)
 
     def taken_out(self, i: Any) -> Any:
+        """The pair at place `i`, which is removed."""
         key = item(self.keys_, i)
         value = item(self.values_, i)
         self.forget(i, key)
@@ -186,15 +193,19 @@ class Dict:
         return dict_keys_backwards(self, self.count, self.changes)
 
     def keys(self) -> Any:
+        """A view of the keys."""
         return Keys(self)
 
     def values(self) -> Any:
+        """A view of the values."""
         return Values(self)
 
     def items(self) -> Any:
+        """A view of the pairs."""
         return Items(self)
 
     def clear(self) -> None:
+        """Removes everything."""
         self.count = 0
         self.changes = plus(self.changes, 1)
         self.keys_ = []
@@ -203,6 +214,7 @@ class Dict:
         self.slots = [-1, -1, -1, -1, -1, -1, -1, -1]
 
     def copy(self) -> Any:
+        """Another dict of the same pairs."""
         made = Dict()
         made.take(self)
         return made
@@ -254,6 +266,7 @@ def check_changes(table: Any, n: Any, changes: Any) -> None:
 
 
 def dict_keys(table: Any, n: Any, changes: Any) -> Iterator[Any]:
+    """The keys in the order of insertion, and an error once the dict is changed meanwhile."""
     i = 0
     while True:
         check_changes(table, n, changes)
@@ -266,6 +279,7 @@ def dict_keys(table: Any, n: Any, changes: Any) -> Iterator[Any]:
 
 
 def dict_values(table: Any, n: Any, changes: Any) -> Iterator[Any]:
+    """The values in the order of insertion, and an error once the dict is changed meanwhile."""
     i = 0
     while True:
         check_changes(table, n, changes)
@@ -278,6 +292,7 @@ def dict_values(table: Any, n: Any, changes: Any) -> Iterator[Any]:
 
 
 def dict_items(table: Any, n: Any, changes: Any) -> Iterator[Any]:
+    """The pairs in the order of insertion, and an error once the dict is changed meanwhile."""
     i = 0
     while True:
         check_changes(table, n, changes)
@@ -290,6 +305,7 @@ def dict_items(table: Any, n: Any, changes: Any) -> Iterator[Any]:
 
 
 def dict_keys_backwards(table: Any, n: Any, changes: Any) -> Iterator[Any]:
+    """The keys from the last inserted to the first, and an error once the dict is changed meanwhile."""
     i = len(table.keys_) - 1
     while True:
         check_changes(table, n, changes)
@@ -323,6 +339,8 @@ class Keys:
 
 
 class Values:
+    """The view that `d.values()` gives."""
+
     stands_for = type({}.values())
 
     def __init__(self, table: Any) -> None:
@@ -342,6 +360,8 @@ class Values:
 
 
 class Items:
+    """The view that `d.items()` gives."""
+
     stands_for = type({}.items())
 
     def __init__(self, table: Any) -> None:
@@ -366,6 +386,7 @@ Keys.__reversed__.inline = True  # type: ignore[attr-defined]
 @prelude
 @inline
 def new_dict(source: Any = ()) -> Any:
+    """`dict(source)`, of another dict or of pairs."""
     made = Dict()
     dict_update(made, source)
     return made
@@ -374,6 +395,7 @@ def new_dict(source: Any = ()) -> Any:
 @prelude
 @inline
 def dict_update(table: Any, source: Any = ()) -> None:
+    """Inserts all pairs of another dict, or of an iterable of pairs."""
     if isinstance(source, dict):
         table.take(source)
     else:
@@ -387,6 +409,7 @@ Dict.update = dict_update  # type: ignore[attr-defined]
 @implements(dict.fromkeys)
 @inline
 def dict_from_keys(keys: Any, value: Any = None) -> Any:
+    """A dict that has the same value for all keys."""
     made = Dict()
     for key in keys:
         made[key] = value
@@ -410,6 +433,7 @@ class Counter(Dict):
             self.forget(place, key)
 
     def count_all(self, it: Any) -> None:
+        """Counts the items of an iterable, or adds the counts of a dict."""
         if isinstance(it, dict):
             self.add_counts(it, 1)
         else:
@@ -421,6 +445,7 @@ class Counter(Dict):
                     self.values_[place] = item(self.values_, place) + 1
 
     def add_counts(self, other: Any, sign: Any) -> None:
+        """Adds the counts of another table, or subtracts them if `sign` is -1."""
         i = 0
         n = len(other.keys_)
         while i < n:
@@ -437,9 +462,11 @@ class Counter(Dict):
             i = plus(i, 1)
 
     def update(self, it: Any = ()) -> None:
+        """Counts more items."""
         self.count_all(it)
 
     def subtract(self, it: Any = ()) -> None:
+        """Counts items downwards, below zero as well."""
         if isinstance(it, dict):
             self.add_counts(it, -1)
         else:
@@ -447,22 +474,26 @@ class Counter(Dict):
                 self[key] = self[key] - 1
 
     def copy(self) -> Any:
+        """Another counter of the same counts."""
         made = Counter()
         made.take(self)
         return made
 
     def elements(self) -> Iterator[Any]:
+        """Every key as often as it was counted."""
         for key, count in dict_items(self, self.count, self.changes):
             for _ in range(count):
                 yield key
 
     def total(self) -> Any:
+        """The sum of all counts."""
         total = 0
         for value in dict_values(self, self.count, self.changes):
             total += value
         return total
 
     def most_common(self, n: Any = None) -> Any:
+        """The `n` pairs with the highest counts, or all, equal counts in the order of insertion."""
         made = []
         for key, value in dict_items(self, self.count, self.changes):
             made.append((key, value))
@@ -553,6 +584,7 @@ for _name in ("count_all", "update", "subtract", "most_common"):
 @implements(collections.Counter)
 @inline
 def new_counter(iterable: Any = None) -> Any:
+    """`collections.Counter(iterable)`."""
     made = Counter()
     if iterable is not None:
         made.count_all(iterable)
@@ -575,6 +607,7 @@ class Defaultdict(Dict):
         return value
 
     def copy(self) -> Any:
+        """Another dict of the same pairs with the same `default_factory`."""
         made = Defaultdict()
         made.default_factory = self.default_factory  # type: ignore[attr-defined]
         made.take(self)
@@ -588,6 +621,7 @@ Defaultdict.copy.inline = True  # type: ignore[attr-defined]
 @implements(collections.defaultdict)
 @inline
 def new_defaultdict(make: Any = None, source: Any = ()) -> Any:
+    """`collections.defaultdict(make, source)`."""
     made = Defaultdict()
     made.default_factory = make  # type: ignore[attr-defined]
     dict_update(made, source)
@@ -600,6 +634,7 @@ class Ordereddict(Dict):
     stands_for = collections.OrderedDict
 
     def move_to_end(self, key: Any, last: Any = True) -> None:
+        """Moves a key to the end; moving it to the front is left to the plain function."""
         place = self.find(key)
         if place < 0:
             raise KeyError(key)
@@ -610,6 +645,7 @@ class Ordereddict(Dict):
         self.insert(key, value)
 
     def popitem(self, last: Any = True) -> Any:
+        """Removes the last pair, or the first one with `last=False`."""
         if self.count == 0:
             raise KeyError("dictionary is empty")
         if last:
@@ -623,6 +659,7 @@ class Ordereddict(Dict):
         return self.taken_out(i)
 
     def copy(self) -> Any:
+        """Another ordered dict of the same pairs."""
         made = Ordereddict()
         made.take(self)
         return made
@@ -634,6 +671,7 @@ class Ordereddict(Dict):
 @implements(collections.OrderedDict)
 @inline
 def new_ordereddict(source: Any = ()) -> Any:
+    """`collections.OrderedDict(source)`."""
     made = Ordereddict()
     dict_update(made, source)
     return made

@@ -36,6 +36,7 @@ from .registry import implements, inline, prelude
 
 @prelude
 def text_of_int(n: int) -> Any:
+    """An int in decimal digits: `str(n)`."""
     if 0 <= n < 10:
         return character(48 + n)
     size = n if n > 0 else wrapping_mul(n, -1)  # without a sign: 2 ** 63 is one of them
@@ -89,16 +90,19 @@ def prefixed(n: int, shift: int, letter: int) -> Any:
 
 @implements(bin)
 def bin_(n: int, /) -> Any:
+    """An int in binary digits: `"0b101"`."""
     return prefixed(n, 1, 98)
 
 
 @implements(oct)
 def oct_(n: int, /) -> Any:
+    """An int in octal digits: `"0o17"`."""
     return prefixed(n, 3, 111)
 
 
 @implements(hex)
 def hex_(n: int, /) -> Any:
+    """An int in hexadecimal digits: `"0xff"`."""
     return prefixed(n, 4, 120)
 
 
@@ -286,6 +290,7 @@ def repr_of(x: Any) -> Any:
 
 
 def repr_of_items(xs: Any, start: str, end: str) -> Any:
+    """The items of a list, tuple or set as `repr` shows them, between two brackets."""
     shown = start
     first = True
     for x in xs:
@@ -297,6 +302,7 @@ def repr_of_items(xs: Any, start: str, end: str) -> Any:
 
 
 def repr_of_dict(table: Any) -> Any:
+    """A dict as `repr` shows it."""
     shown = "{"
     for key, value in table.items():
         if len(shown) > 1:
@@ -307,6 +313,7 @@ def repr_of_dict(table: Any) -> Any:
 
 @prelude
 def repr_of_text(s: str) -> Any:
+    """A text in quotes as `repr` shows it, with double quotes where only single ones are inside."""
     n = len(s)
     size = 2
     single = False
@@ -356,6 +363,7 @@ def escaped_size(code: int) -> Any:
 
 
 def hex_digit(digit: int) -> Any:
+    """The code of a hexadecimal digit: 48 for 0, 97 for 10."""
     return plus(48, digit) if digit < 10 else plus(87, digit)
 
 
@@ -372,6 +380,7 @@ def first_visible(s: str) -> Any:
 
 
 def last_visible(s: str, start: int) -> Any:
+    """Where a text ends once white space at its end is left out."""
     n = len(s)
     while n > start and (byte(s, plus(n, -1)) == 32 or 9 <= byte(s, plus(n, -1)) <= 13):
         n = plus(n, -1)
@@ -391,6 +400,7 @@ def digit_value(code: int) -> Any:
 
 @prelude
 def int_of_decimal(s: str) -> Any:
+    """`int(s)` of a decimal text, quick where it is one digit."""
     if len(s) == 1:
         digit = byte(s, 0) - 48
         if 0 <= digit <= 9:
@@ -515,6 +525,7 @@ def float_of_text(s: str) -> Any:
 
 
 def named_float(name: str) -> Any:
+    """The float that a name stands for: infinity or NaN."""
     if name == "inf" or name == "infinity":
         return math.inf
     if name == "nan":

@@ -31,6 +31,7 @@ from .text import padded
 
 
 def is_alignment(code: int) -> Any:
+    """Whether a character is one of `<=>^`."""
     return code == 60 or code == 61 or code == 62 or code == 94
 
 
@@ -110,6 +111,7 @@ def filled(s: str, fill: int, align: int, width: int, precision: int) -> Any:
 
 @prelude
 def decimal(n: int, _: int, __: int) -> Any:
+    """An int in decimal digits; the other arguments are those of all functions that format a number."""
     return text_of_int(n)
 
 
@@ -125,11 +127,13 @@ def signed_digits(n: int, shift: int, ten: int) -> Any:
 
 @prelude
 def shortest(x: float, _: int, __: int) -> Any:
+    """The shortest text that gives the same float back, as `str` shows it."""
     return shortest_text(x, 2)
 
 
 @prelude
 def fixed(x: float, precision: int, _: int) -> Any:
+    """A float with `precision` digits after the point: `%f`."""
     if x - x != 0.0:
         return name_of(x)
     return with_sign(x, fixed_text(abs(x), precision))
@@ -137,6 +141,7 @@ def fixed(x: float, precision: int, _: int) -> Any:
 
 @prelude
 def exponential(x: float, precision: int, _: int) -> Any:
+    """A float with an exponent and `precision` digits after the point: `%e`."""
     if x - x != 0.0:
         return name_of(x)
     return with_sign(x, exponent_text(abs(x), precision))
@@ -144,6 +149,7 @@ def exponential(x: float, precision: int, _: int) -> Any:
 
 @prelude
 def general(x: float, precision: int, point: int) -> Any:
+    """A float with `precision` digits in the shorter one of both forms: `%g`."""
     if x - x != 0.0:
         return name_of(x)
     return with_sign(x, general_text(abs(x), 1 if precision == 0 else precision, point))
@@ -151,21 +157,25 @@ def general(x: float, precision: int, point: int) -> Any:
 
 @prelude
 def percentage(x: float, precision: int, _: int) -> Any:
+    """A float times 100, with a percent sign."""
     return fixed(x * 100.0, precision, 0) + "%"
 
 
 @prelude
 def fixed_upper(x: float, precision: int, _: int) -> Any:
+    """As `fixed`, with `NAN` and `INF` in capitals: `%F`."""
     return fixed(x, precision, 0).upper()
 
 
 @prelude
 def exponential_upper(x: float, precision: int, _: int) -> Any:
+    """As `exponential`, in capitals: `%E`."""
     return exponential(x, precision, 0).upper()
 
 
 @prelude
 def general_upper(x: float, precision: int, _: int) -> Any:
+    """As `general`, in capitals: `%G`."""
     return general(x, precision, 0).upper()
 
 
@@ -177,6 +187,7 @@ def name_of(x: float) -> Any:
 
 
 def with_sign(x: float, shown: str) -> Any:
+    """The text of a size with a minus in front if the number is negative, -0.0 included."""
     if bits_of(x) < 0:
         return "-" + shown
     return shown
@@ -188,6 +199,7 @@ def with_sign(x: float, shown: str) -> Any:
 @prelude
 @inline
 def laid_out_by(f: Any, x: Any, a: int, b: int, prefix: str, fill: int, align: int, sign: int, width: int) -> Any:
+    """A number that `f` turns into text, padded to a width."""
     return laid_out(f(x, a, b), prefix, fill, align, sign, width)
 
 
@@ -196,6 +208,7 @@ def laid_out_by(f: Any, x: Any, a: int, b: int, prefix: str, fill: int, align: i
 def grouped_out_by(
     f: Any, x: Any, a: int, b: int, prefix: str, fill: int, align: int, sign: int, width: int, group: int, by: int
 ) -> Any:
+    """A number that `f` turns into text, with its digits in groups, padded to a width."""
     return grouped_out(f(x, a, b), prefix, fill, align, sign, width, group, by)
 
 
@@ -255,6 +268,7 @@ def grouped_out(shown: str, prefix: str, fill: int, align: int, sign: int, width
 
 
 def grouped(shown: str, group: int, by: int, least: int) -> Any:
+    """Digits with a separator between groups: `"1,234,567"`, with zeros in front up to `least`."""
     n = len(shown)
     count = n
     while count + (count - 1) // by < least:
@@ -320,6 +334,7 @@ def with_point(shown: str, precision: int) -> Any:
 
 @prelude
 def exponent_text(size: float, precision: int) -> Any:
+    """A size as C's `printf` writes it with `%e`."""
     shown = c_text(size, 101, precision)
     if precision > 0 and byte(shown, 1) != 46:
         give_up()
@@ -366,6 +381,7 @@ def filled_text_of(x: Any, fill: int, align: int, width: int, precision: int) ->
 @prelude
 @inline
 def filled_repr_of(x: Any, fill: int, align: int, width: int, precision: int) -> Any:
+    """The `repr` of anything, padded or cut: `f"{x!r:>10}"`."""
     return filled(repr_of(x), fill, align, width, precision)
 
 
@@ -385,6 +401,7 @@ def format_by(x: Any, spec: str) -> Any:
 
 
 def format_text_by(s: str, spec: Any) -> Any:
+    """A text by a format specification that is known only at run time."""
     fill, align, sign, alternate, width, group, precision, kind = spec
     if align == 61 or sign > 0 or alternate > 0 or group > 0 or (kind != 0 and kind != 115):
         give_up()
@@ -392,6 +409,7 @@ def format_text_by(s: str, spec: Any) -> Any:
 
 
 def format_int_by(n: int, spec: Any) -> Any:
+    """An int by a format specification that is known only at run time."""
     fill, align, sign, alternate, width, group, precision, kind = spec
     if kind == 37 or 69 <= kind <= 71 or 101 <= kind <= 103:
         return format_float_by(n, spec)
@@ -424,6 +442,7 @@ def format_int_by(n: int, spec: Any) -> Any:
 
 
 def format_float_by(x: float, spec: Any) -> Any:
+    """A float by a format specification that is known only at run time."""
     fill, align, sign, alternate, width, group, precision, kind = spec
     digits = 6 if precision < 0 else precision
     if kind == 0:

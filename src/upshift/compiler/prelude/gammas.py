@@ -89,6 +89,7 @@ def lanczos(x: float) -> Any:
 
 @implements(math.gamma)
 def gamma(x: float) -> Any:
+    """The gamma function: a table for small whole numbers, Lanczos' sum for others."""
     if is_nan(x) or x == math.inf:
         return x
     if x == -math.inf or x == 0.0:
@@ -159,6 +160,7 @@ def factorial_below(x: float) -> Any:
 
 @implements(math.lgamma)
 def lgamma(x: float) -> Any:
+    """The logarithm of the size of the gamma function, also where that would overflow."""
     if is_nan(x):
         return x
     if abs(x) == math.inf:

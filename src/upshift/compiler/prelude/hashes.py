@@ -65,6 +65,7 @@ def hash_of(x: Any) -> Any:
 
 
 def hash_of_int(n: int) -> Any:
+    """The number itself modulo 2 ** 61 - 1, with its sign; -1 is no hash."""
     if -MODULUS < n < MODULUS:
         return -2 if n == -1 else n
     rest = n % MODULUS if n >= 0 else -((-(n + 1)) % MODULUS) - 1
@@ -74,6 +75,7 @@ def hash_of_int(n: int) -> Any:
 
 
 def hash_of_float(x: float) -> Any:
+    """The hash of the fraction that a float is, equal to an int's where the two are equal."""
     if is_nan(x):
         give_up()
     if abs(x) < 1e18 and whole(x) == x:
@@ -99,11 +101,13 @@ def hash_of_float(x: float) -> Any:
 
 
 def hash_of_complex(z: complex) -> Any:
+    """The hashes of both parts, combined as CPython does."""
     made = wrapping_add(hash_of_float(z.real), wrapping_mul(1000003, hash_of_float(z.imag)))
     return -2 if made == -1 else made
 
 
 def hash_of_text(s: str) -> Any:
+    """A hash of our own: CPython's differs from process to process."""
     h = 5381
     i = 0
     n = len(s)
@@ -116,6 +120,7 @@ def hash_of_text(s: str) -> Any:
 @prelude
 @inline
 def hash_of_tuple(items: Any) -> Any:
+    """The hashes of the items, mixed by xxHash's steps as CPython does."""
     total = 2870177450012600261
     count = 0
     for x in items:
@@ -153,4 +158,5 @@ def is_ours(x: Any) -> Any:
 
 @inline
 def is_ours_inside(x: Any) -> Any:
+    """Whether the hash of this item is one of our own, and not CPython's."""
     return isinstance(x, (str, tuple, frozenset)) or x is None

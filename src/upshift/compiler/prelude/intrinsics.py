@@ -34,6 +34,7 @@ def plus(a: Any, b: Any) -> Any:
 
 
 def minus(a: Any, b: Any) -> Any:
+    """Subtraction of which it is known that it stays within 64 bits."""
     return a - b
 
 
@@ -43,6 +44,7 @@ def wrapping_add(a: Any, b: Any) -> Any:
 
 
 def wrapping_mul(a: Any, b: Any) -> Any:
+    """The lowest 64 bits of a product, as a signed number."""
     return (a * b + 2**63) % 2**64 - 2**63
 
 
@@ -74,6 +76,7 @@ def bits_of(x: Any) -> Any:
 
 
 def float_of_bits(i: Any) -> Any:
+    """The float64 that has these 64 bits."""
     import struct
 
     return struct.unpack("<d", struct.pack("<q", i))[0]
@@ -101,26 +104,32 @@ def give_up() -> None:
 
 
 def range_start(r: Any) -> Any:
+    """The first number of a range."""
     return r.start
 
 
 def range_stop(r: Any) -> Any:
+    """The number before which a range ends."""
     return r.stop
 
 
 def range_step(r: Any) -> Any:
+    """The step of a range."""
     return r.step
 
 
 def slice_start(s: Any) -> Any:
+    """The first bound of a slice, which may be None."""
     return s.start
 
 
 def slice_stop(s: Any) -> Any:
+    """The second bound of a slice, which may be None."""
     return s.stop
 
 
 def slice_step(s: Any) -> Any:
+    """The step of a slice, which may be None."""
     return s.step
 
 
@@ -130,6 +139,7 @@ def new_text(n: Any) -> Any:
 
 
 def set_byte(s: Any, i: Any, code: Any) -> None:
+    """Writes one character into a text that is being made."""
     s[i] = code
 
 
@@ -139,6 +149,7 @@ def as_tuple(xs: Any) -> Any:
 
 
 def is_nan(x: Any) -> Any:
+    """Whether a float is NaN."""
     return x != x
 
 
@@ -148,10 +159,12 @@ def unsigned_div(a: Any, b: Any) -> Any:
 
 
 def unsigned_rem(a: Any, b: Any) -> Any:
+    """The remainder of two numbers without sign."""
     return _signed((a % 2**64) % (b % 2**64))
 
 
 def unsigned_less(a: Any, b: Any) -> Any:
+    """Whether one number is less than another, both taken without sign."""
     return a % 2**64 < b % 2**64
 
 

@@ -32,6 +32,7 @@ MOST = 2**62
 
 @prelude
 def list_items(xs: Any) -> Iterator[Any]:
+    """The items of a list, which may grow or shrink meanwhile."""
     i = 0
     while i < len(xs):
         yield item(xs, i)
@@ -40,6 +41,7 @@ def list_items(xs: Any) -> Iterator[Any]:
 
 @prelude
 def text_items(s: Any) -> Iterator[Any]:
+    """The characters of a text, each a text of its own."""
     i = 0
     n = len(s)
     while i < n:
@@ -50,6 +52,7 @@ def text_items(s: Any) -> Iterator[Any]:
 
 @prelude
 def range_up(r: Any) -> Iterator[Any]:
+    """The numbers of a range with a positive step, in blocks between which interrupts are seen."""
     i = range_start(r)
     stop = range_stop(r)
     step = range_step(r)
@@ -67,6 +70,7 @@ def range_up(r: Any) -> Iterator[Any]:
 
 @prelude
 def range_down(r: Any) -> Iterator[Any]:
+    """The numbers of a range with a negative step, in blocks between which interrupts are seen."""
     i = range_start(r)
     stop = range_stop(r)
     step = range_step(r)
@@ -84,6 +88,7 @@ def range_down(r: Any) -> Iterator[Any]:
 
 @prelude
 def range_items(r: Any) -> Iterator[Any]:
+    """The numbers of a range whose direction is known only at run time."""
     step = range_step(r)
     if step > 0:
         i = range_start(r)
@@ -107,6 +112,7 @@ def range_items(r: Any) -> Iterator[Any]:
 
 @implements(enumerate)
 def enumerate_(it: Any, start: int = 0) -> Iterator[Any]:
+    """Pairs of position and item, counted from `start`."""
     i = start
     for x in it:
         yield i, x
@@ -116,6 +122,7 @@ def enumerate_(it: Any, start: int = 0) -> Iterator[Any]:
 @implements(zip)
 @inline
 def zip_(*its: Any, strict: bool = False) -> Any:
+    """Tuples of items of two to four iterables; more are left to the plain function."""
     if strict:
         if len(its) == 2:
             return zip_two_strict(its[0], its[1])
@@ -134,11 +141,13 @@ def zip_(*its: Any, strict: bool = False) -> Any:
 
 
 def zip_one(a: Any) -> Iterator[Any]:
+    """Items in tuples of one."""
     for x in a:
         yield (x,)
 
 
 def zip_two(a: Any, b: Any) -> Iterator[Any]:
+    """Pairs of items until one iterable ends."""
     rest = iter(b)
     for x in a:
         for y in rest:
@@ -149,6 +158,7 @@ def zip_two(a: Any, b: Any) -> Iterator[Any]:
 
 
 def zip_two_strict(a: Any, b: Any) -> Iterator[Any]:
+    """Pairs of items, and an error if one iterable is shorter."""
     rest = iter(b)
     for x in a:
         for y in rest:
@@ -161,6 +171,7 @@ def zip_two_strict(a: Any, b: Any) -> Iterator[Any]:
 
 
 def zip_three_strict(a: Any, b: Any, c: Any) -> Iterator[Any]:
+    """Triples of items, and an error if one iterable is shorter."""
     second = iter(b)
     third = iter(c)
     for x in a:
@@ -180,6 +191,7 @@ def zip_three_strict(a: Any, b: Any, c: Any) -> Iterator[Any]:
 
 
 def zip_three(a: Any, b: Any, c: Any) -> Iterator[Any]:
+    """Triples of items until one iterable ends."""
     rest = zip_two(b, c)
     for x in a:
         for y, z in rest:
@@ -190,6 +202,7 @@ def zip_three(a: Any, b: Any, c: Any) -> Iterator[Any]:
 
 
 def zip_four(a: Any, b: Any, c: Any, d: Any) -> Iterator[Any]:
+    """Tuples of four items until one iterable ends."""
     rest = zip_three(b, c, d)
     for x in a:
         for y, z, u in rest:
@@ -202,6 +215,7 @@ def zip_four(a: Any, b: Any, c: Any, d: Any) -> Iterator[Any]:
 @implements(map)
 @inline
 def map_(f: Any, *its: Any) -> Any:
+    """`map` over one or two iterables; more are left to the plain function."""
     if len(its) == 1:
         return map_one(f, its[0])
     if len(its) == 2:
@@ -210,17 +224,20 @@ def map_(f: Any, *its: Any) -> Any:
 
 
 def map_one(f: Any, it: Any) -> Iterator[Any]:
+    """`f` of every item."""
     for x in it:
         yield f(x)
 
 
 def map_two(f: Any, a: Any, b: Any) -> Iterator[Any]:
+    """`f` of the items of two iterables, side by side."""
     for x, y in zip_two(a, b):
         yield f(x, y)
 
 
 @implements(filter)
 def filter_(f: Any, it: Any) -> Iterator[Any]:
+    """The items for which `f` is true, or that are true themselves if it is None."""
     for x in it:
         if f is None:
             if x:
@@ -231,6 +248,7 @@ def filter_(f: Any, it: Any) -> Iterator[Any]:
 
 @prelude
 def list_backwards(xs: Any) -> Iterator[Any]:
+    """The items of a list from the last to the first, which may shrink meanwhile."""
     i = len(xs) - 1
     while i >= 0:
         if i < len(xs):
@@ -240,6 +258,7 @@ def list_backwards(xs: Any) -> Iterator[Any]:
 
 @prelude
 def text_backwards(s: Any) -> Iterator[Any]:
+    """The characters of a text from the last to the first."""
     i = len(s) - 1
     while i >= 0:
         yield part(s, i, plus(i, 1))
@@ -252,6 +271,7 @@ def text_backwards(s: Any) -> Iterator[Any]:
 @implements(sum)
 @inline
 def sum_(it: Any, start: Any = 0) -> Any:
+    """`sum`: of floats with a second float for what rounding lost, from Python 3.12 on."""
     if isinstance(start, str):
         raise TypeError("sum() can't sum strings")
     total = start
@@ -285,6 +305,7 @@ def sum_(it: Any, start: Any = 0) -> Any:
 @implements(any)
 @inline
 def any_(it: Any) -> Any:
+    """Whether one item is true; later ones are not looked at."""
     for x in it:
         if x:
             return True
@@ -294,6 +315,7 @@ def any_(it: Any) -> Any:
 @implements(all)
 @inline
 def all_(it: Any) -> Any:
+    """Whether all items are true; what follows a false one is not looked at."""
     for x in it:
         if not x:
             return False
@@ -312,6 +334,7 @@ def in_any_order(it: Any) -> Any:
 @prelude
 @inline
 def min_of(it: Any, *, key: Any = None, default: Any = ...) -> Any:
+    """The smallest item of an iterable, the first of equal ones."""
     first = iter(in_any_order(it)) if key is None else iter(it)
     for x in first:
         best = x
@@ -335,6 +358,7 @@ def min_of(it: Any, *, key: Any = None, default: Any = ...) -> Any:
 @prelude
 @inline
 def max_of(it: Any, *, key: Any = None, default: Any = ...) -> Any:
+    """The largest item of an iterable, the first of equal ones."""
     first = iter(in_any_order(it)) if key is None else iter(it)
     for x in first:
         best = x
@@ -358,6 +382,7 @@ def max_of(it: Any, *, key: Any = None, default: Any = ...) -> Any:
 @prelude
 @inline
 def min_of_two(a: Any, b: Any, key: Any = None) -> Any:
+    """The smaller one of two numbers, the first if they are equal."""
     if key is None:
         if b < a:
             return b
@@ -370,6 +395,7 @@ def min_of_two(a: Any, b: Any, key: Any = None) -> Any:
 @prelude
 @inline
 def max_of_two(a: Any, b: Any, key: Any = None) -> Any:
+    """The larger one of two numbers, the first if they are equal."""
     if key is None:
         if b > a:
             return b
@@ -382,6 +408,7 @@ def max_of_two(a: Any, b: Any, key: Any = None) -> Any:
 @prelude
 @inline
 def listed(it: Any) -> Any:
+    """`list(it)`."""
     made = []
     for x in it:
         made.append(x)
@@ -391,6 +418,7 @@ def listed(it: Any) -> Any:
 @prelude
 @inline
 def tupled(it: Any) -> Any:
+    """`tuple(it)`, where the number of items is known only at run time."""
     made = []
     for x in it:
         made.append(x)
@@ -400,6 +428,7 @@ def tupled(it: Any) -> Any:
 @implements(functools_reduce)
 @inline
 def reduce_(f: Any, it: Any, initial: Any = ...) -> Any:
+    """`functools.reduce`: `f` of the result so far and the next item, from left to right."""
     rest = iter(it)
     if initial is ...:
         for x in rest:
@@ -435,6 +464,7 @@ def max_of_star(first: Any, rest: Any, key: Any = None) -> Any:
 @prelude
 @inline
 def min_of_star(first: Any, rest: Any, key: Any = None) -> Any:
+    """`min(*first, *rest)`: the smallest of arguments whose number is known only at run time."""
     made = list(first)
     made.extend(rest)
     if len(made) == 1:
@@ -490,6 +520,7 @@ def product_of_lists(pools: Any) -> Iterator[Any]:
 
 @implements(itertools.count)
 def count_(start: Any = 0, step: Any = 1) -> Iterator[Any]:
+    """`start`, `start + step` and so on without an end, interruptible."""
     i = start
     while True:
         poll()
@@ -499,6 +530,7 @@ def count_(start: Any = 0, step: Any = 1) -> Iterator[Any]:
 
 @implements(itertools.chain)
 def chain_(*its: Any) -> Iterator[Any]:
+    """All items of one iterable after the other."""
     for it in its:
         for x in it:
             yield x
@@ -506,6 +538,7 @@ def chain_(*its: Any) -> Iterator[Any]:
 
 @implements(itertools.chain.from_iterable)
 def chain_from(its: Any) -> Iterator[Any]:
+    """All items of the iterables that an iterable gives."""
     for it in its:
         for x in it:
             yield x
@@ -514,6 +547,7 @@ def chain_from(its: Any) -> Iterator[Any]:
 @implements(itertools.islice)
 @inline
 def islice_(it: Any, a: Any, b: Any = ..., c: Any = 1) -> Any:
+    """The items from `a` up to `b` in steps of `c`, or the first `a` of them."""
     if b is ...:
         return islice_up_to(it, 0, a, 1)
     if a is None:
@@ -522,6 +556,7 @@ def islice_(it: Any, a: Any, b: Any = ..., c: Any = 1) -> Any:
 
 
 def islice_up_to(it: Any, start: Any, stop: Any, step: Any) -> Iterator[Any]:
+    """The items at `start`, `start + step` and so on, before `stop`."""
     i = 0
     following = start
     if stop is not None and stop <= start:
@@ -537,6 +572,7 @@ def islice_up_to(it: Any, start: Any, stop: Any, step: Any) -> Iterator[Any]:
 
 @implements(itertools.takewhile)
 def takewhile_(f: Any, it: Any) -> Iterator[Any]:
+    """The items before the first one for which `f` is false."""
     for x in it:
         if not f(x):
             return
@@ -545,6 +581,7 @@ def takewhile_(f: Any, it: Any) -> Iterator[Any]:
 
 @implements(itertools.dropwhile)
 def dropwhile_(f: Any, it: Any) -> Iterator[Any]:
+    """The items from the first one on for which `f` is false."""
     rest = iter(it)
     for x in rest:
         if not f(x):
@@ -556,6 +593,7 @@ def dropwhile_(f: Any, it: Any) -> Iterator[Any]:
 
 @implements(itertools.pairwise)
 def pairwise_(it: Any) -> Iterator[Any]:
+    """Every item with the one that follows."""
     rest = iter(it)
     for a in rest:
         for b in rest:
@@ -565,6 +603,7 @@ def pairwise_(it: Any) -> Iterator[Any]:
 
 @implements(itertools.accumulate)
 def accumulate_(it: Any, func: Any = None, *, initial: Any = None) -> Iterator[Any]:
+    """All partial sums, or what `func` makes of the result so far and the next item."""
     rest = iter(it)
     if initial is not None:
         total = initial
@@ -583,6 +622,7 @@ def accumulate_(it: Any, func: Any = None, *, initial: Any = None) -> Iterator[A
 
 @implements(itertools.groupby)
 def groupby_(iterable: Any, key: Any = None) -> Iterator[Any]:
+    """Runs of items with equal keys, each as key and list."""
     rest = iter(iterable)
     for first in rest:
         current = first if key is None else key(first)
@@ -602,6 +642,7 @@ def groupby_(iterable: Any, key: Any = None) -> Iterator[Any]:
 
 @implements(itertools.starmap)
 def starmap_(f: Any, it: Any) -> Iterator[Any]:
+    """`f` of every tuple's items as arguments."""
     for args in it:
         yield f(*args)
 
@@ -609,18 +650,21 @@ def starmap_(f: Any, it: Any) -> Iterator[Any]:
 @implements(itertools.repeat)
 @inline
 def repeat_(x: Any, times: Any = None) -> Any:
+    """One value `times` times, or without an end."""
     if times is None:
         return repeat_for_good(x)
     return repeat_times(x, times)
 
 
 def repeat_for_good(x: Any) -> Iterator[Any]:
+    """One value without an end, interruptible."""
     while True:
         poll()
         yield x
 
 
 def repeat_times(x: Any, times: Any) -> Iterator[Any]:
+    """One value `times` times."""
     for _ in range(times):
         yield x
 
@@ -628,6 +672,7 @@ def repeat_times(x: Any, times: Any) -> Iterator[Any]:
 @implements(itertools.combinations)
 @inline
 def combinations_(it: Any, r: Any) -> Any:
+    """All choices of `r` items, in the order of their positions."""
     pool = listed(it)
     if r == 2:
         return combinations_of_two(pool)
@@ -635,6 +680,7 @@ def combinations_(it: Any, r: Any) -> Any:
 
 
 def combinations_of_two(pool: Any) -> Iterator[Any]:
+    """All pairs of items, in the order of their positions."""
     n = len(pool)
     i = 0
     while i < n:
@@ -646,6 +692,7 @@ def combinations_of_two(pool: Any) -> Iterator[Any]:
 
 
 def combinations_of(pool: Any, r: Any) -> Iterator[Any]:
+    """All choices of `r` items of a list, by counting positions upwards."""
     n = len(pool)
     if r < 0:
         raise ValueError("r must be non-negative")
@@ -676,6 +723,7 @@ def combinations_of(pool: Any, r: Any) -> Iterator[Any]:
 @implements(itertools.permutations)
 @inline
 def permutations_(it: Any, r: Any = None) -> Any:
+    """All orders of `r` items, or of all of them."""
     pool = listed(it)
     if r is None:
         return permutations_of(pool, len(pool))
@@ -683,6 +731,7 @@ def permutations_(it: Any, r: Any = None) -> Any:
 
 
 def permutations_of(pool: Any, r: Any) -> Iterator[Any]:
+    """All orders of `r` items of a list, by CPython's cycles."""
     n = len(pool)
     if r < 0:
         raise ValueError("r must be non-negative")
@@ -728,6 +777,7 @@ def permutations_of(pool: Any, r: Any) -> Iterator[Any]:
 @implements(itertools.product)
 @inline
 def product_(*its: Any, repeat: Any = 1) -> Any:
+    """All combinations of one item from each: two or three iterables, or one with `repeat`."""
     if len(its) == 2 and repeat == 1:
         return product_of_two(listed(its[0]), listed(its[1]))
     if len(its) == 3 and repeat == 1:
@@ -738,12 +788,14 @@ def product_(*its: Any, repeat: Any = 1) -> Any:
 
 
 def product_of_two(a: Any, b: Any) -> Iterator[Any]:
+    """All pairs of one item from each of two lists."""
     for x in a:
         for y in b:
             yield x, y
 
 
 def product_of_three(a: Any, b: Any, c: Any) -> Iterator[Any]:
+    """All triples of one item from each of three lists."""
     for x in a:
         for y in b:
             for z in c:
@@ -751,6 +803,7 @@ def product_of_three(a: Any, b: Any, c: Any) -> Iterator[Any]:
 
 
 def product_of_one(pool: Any, r: Any) -> Iterator[Any]:
+    """All tuples of `r` items of one list, by counting positions upwards."""
     n = len(pool)
     if r < 0:
         raise ValueError("repeat argument cannot be negative")

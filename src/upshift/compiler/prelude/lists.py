@@ -27,6 +27,7 @@ from .registry import apart, implements, inline, method, prelude
 
 @prelude
 def list_plus(a: Any, b: Any) -> Any:
+    """`a + b`: a new list of both."""
     n = len(a)
     m = len(b)
     made = sized(n + m)
@@ -44,6 +45,7 @@ def list_plus(a: Any, b: Any) -> Any:
 @prelude
 @apart
 def list_times(xs: Any, times: int) -> Any:
+    """`xs * times`: a new list that repeats the items."""
     n = len(xs)
     if times < 0:
         times = 0
@@ -66,6 +68,7 @@ def list_times(xs: Any, times: int) -> Any:
 
 @prelude
 def list_slice(xs: Any, bounds: Any) -> Any:
+    """`xs[start:stop:step]`: a new list."""
     n = len(xs)
     start = slice_start(bounds)
     stop = slice_stop(bounds)
@@ -151,6 +154,7 @@ def strided(start: Any, stop: Any, step: Any, n: Any) -> Any:
 
 @prelude
 def set_list_slice(xs: Any, bounds: Any, values: Any) -> None:
+    """`xs[start:stop:step] = values`, which may change the length where there is no step."""
     n = len(xs)
     step = slice_step(bounds)
     new = listed(values)
@@ -197,11 +201,13 @@ def set_list_slice(xs: Any, bounds: Any, values: Any) -> None:
 
 @prelude
 def delete_item(xs: Any, i: int) -> None:
+    """`del xs[i]`."""
     xs.pop(i)
 
 
 @prelude
 def delete_slice(xs: Any, bounds: Any) -> None:
+    """`del xs[start:stop:step]`."""
     n = len(xs)
     step = slice_step(bounds)
     if step is None:
@@ -236,6 +242,7 @@ def delete_slice(xs: Any, bounds: Any) -> None:
 @method("list", "extend", "__iadd__")
 @inline
 def list_extend(xs: Any, it: Any) -> None:
+    """Appends all items of an iterable."""
     for x in it:
         xs.append(x)
 
@@ -243,6 +250,7 @@ def list_extend(xs: Any, it: Any) -> None:
 @prelude
 @inline
 def list_extend_list(xs: Any, other: Any) -> None:
+    """Appends as many items of a list as it has now, so that it may be the same one."""
     n = len(other)
     i = 0
     while i < n:
@@ -252,6 +260,7 @@ def list_extend_list(xs: Any, other: Any) -> None:
 
 @method("list", "pop")
 def list_pop(xs: Any, i: int = -1) -> Any:
+    """Removes and gives item `i`, and moves those that follow."""
     n = len(xs)
     if n == 0:
         raise IndexError("pop from empty list")
@@ -269,6 +278,7 @@ def list_pop(xs: Any, i: int = -1) -> Any:
 
 @method("list", "insert")
 def list_insert(xs: Any, i: int, x: Any) -> None:
+    """Puts an item before position `i`, which is clipped to the list."""
     n = len(xs)
     if i < 0:
         i = i + n
@@ -286,6 +296,7 @@ def list_insert(xs: Any, i: int, x: Any) -> None:
 
 @method("list", "remove")
 def list_remove(xs: Any, x: Any) -> None:
+    """Removes the first item that is equal to `x`."""
     i = 0
     while i < len(xs):
         if equals(item(xs, i), x):
@@ -297,11 +308,13 @@ def list_remove(xs: Any, x: Any) -> None:
 
 @method("list", "clear")
 def list_clear(xs: Any) -> None:
+    """Removes all items."""
     shortened(xs, 0)
 
 
 @method("list", "copy")
 def list_copy(xs: Any) -> Any:
+    """A new list of the same items."""
     n = len(xs)
     made = sized(n)
     i = 0
@@ -313,6 +326,7 @@ def list_copy(xs: Any) -> Any:
 
 @method("list", "reverse")
 def list_reverse(xs: Any) -> None:
+    """Turns the order of the items around, in place."""
     i = 0
     j = len(xs) - 1
     while i < j:
@@ -326,6 +340,7 @@ def list_reverse(xs: Any) -> None:
 @method("list", "index")
 @method("tuple", "index")
 def list_index(xs: Any, x: Any, start: int = 0, stop: int = 9223372036854775807) -> Any:
+    """The position of the first item between the bounds that is equal to `x`."""
     n = len(xs)
     if start < 0:
         start = start + n
@@ -346,6 +361,7 @@ def list_index(xs: Any, x: Any, start: int = 0, stop: int = 9223372036854775807)
 @method("list", "count")
 @method("tuple", "count")
 def list_count(xs: Any, x: Any) -> Any:
+    """How many items are equal to `x`."""
     count = 0
     for y in xs:
         if equals(y, x):
@@ -355,6 +371,7 @@ def list_count(xs: Any, x: Any) -> Any:
 
 @prelude
 def list_contains(xs: Any, x: Any) -> Any:
+    """Whether one item is equal to `x`."""
     i = 0
     while i < len(xs):
         if equals(item(xs, i), x):
@@ -366,6 +383,7 @@ def list_contains(xs: Any, x: Any) -> Any:
 @prelude
 @inline
 def iterable_contains(it: Any, x: Any) -> Any:
+    """Whether an iterable gives an item that is equal to `x`."""
     for y in it:
         if equals(y, x):
             return True
@@ -374,6 +392,7 @@ def iterable_contains(it: Any, x: Any) -> Any:
 
 @prelude
 def list_equal(a: Any, b: Any) -> Any:
+    """Whether two lists have equal items; what is the same object is equal."""
     n = len(a)
     if n != len(b):
         return False
@@ -387,6 +406,7 @@ def list_equal(a: Any, b: Any) -> Any:
 
 @prelude
 def list_less(a: Any, b: Any) -> Any:
+    """Whether the first items that differ are in this order, or the first list is shorter."""
     i = 0
     while i < len(a) and i < len(b):
         x = item(a, i)
@@ -399,6 +419,7 @@ def list_less(a: Any, b: Any) -> Any:
 
 @prelude
 def list_less_or_equal(a: Any, b: Any) -> Any:
+    """Whether the first items that differ are in this order, or the first list is not longer."""
     i = 0
     while i < len(a) and i < len(b):
         x = item(a, i)
@@ -425,6 +446,7 @@ def has_no_order(x: Any) -> Any:
 
 
 def check_order(xs: Any) -> None:
+    """Leaves the lane if something cannot be sorted as numbers are, such as NaN."""
     for x in xs:
         if has_no_order(x):
             give_up()
@@ -433,6 +455,7 @@ def check_order(xs: Any) -> None:
 @prelude
 @apart
 def sort_list(xs: Any) -> None:
+    """A stable merge sort, in place, of runs that were sorted by insertion."""
     check_order(xs)
     n = len(xs)
     i = 0
@@ -463,6 +486,7 @@ def sort_list(xs: Any) -> None:
 
 
 def merge_runs(xs: Any, to: Any, width: Any, n: Any) -> None:
+    """Merges neighbouring sorted runs of one width into runs of twice that width."""
     start = 0
     while start < n:
         middle = plus(start, width)
@@ -523,6 +547,7 @@ def sort_by_keys(xs: Any, keys: Any) -> None:
 @method("list", "sort")
 @inline
 def list_sort(xs: Any, *, key: Any = None, reverse: Any = False) -> None:
+    """`xs.sort`, stable in both directions."""
     if reverse:  # stable as well: equal items keep their order
         list_reverse(xs)
     if key is None:
@@ -539,6 +564,7 @@ def list_sort(xs: Any, *, key: Any = None, reverse: Any = False) -> None:
 @implements(sorted)
 @inline
 def sorted_(it: Any, *, key: Any = None, reverse: Any = False) -> Any:
+    """A sorted list of any iterable."""
     made = listed(in_any_order(it)) if key is None else listed(it)
     list_sort(made, key=key, reverse=reverse)
     return made
@@ -550,6 +576,7 @@ def sorted_(it: Any, *, key: Any = None, reverse: Any = False) -> Any:
 @implements(bisect.bisect_left)
 @inline
 def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    """Where to insert `x` into a sorted list, before items that are equal."""
     if lo < 0:
         raise ValueError("lo must be non-negative")
     if hi is None:
@@ -571,6 +598,7 @@ def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None)
 @implements(bisect.bisect_right, bisect.bisect)
 @inline
 def bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    """Where to insert `x` into a sorted list, after items that are equal."""
     if lo < 0:
         raise ValueError("lo must be non-negative")
     if hi is None:
@@ -591,21 +619,25 @@ def bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None
 
 @implements(bisect.insort_right, bisect.insort)
 def insort_right(a: Any, x: Any) -> None:
+    """Inserts `x` into a sorted list, after items that are equal."""
     list_insert(a, bisect_right(a, x), x)
 
 
 @implements(bisect.insort_left)
 def insort_left(a: Any, x: Any) -> None:
+    """Inserts `x` into a sorted list, before items that are equal."""
     list_insert(a, bisect_left(a, x), x)
 
 
 @implements(heapq.heappush)
 def heappush(heap: Any, x: Any) -> None:
+    """Adds an item to a heap."""
     heap.append(x)
     sift_down(heap, 0, len(heap) - 1)
 
 
 def sift_down(heap: Any, start: Any, pos: Any) -> None:
+    """Moves the item at `pos` towards the root until its parent is not larger."""
     new = heap[pos]
     while pos > start:
         above = (pos - 1) >> 1
@@ -619,6 +651,7 @@ def sift_down(heap: Any, start: Any, pos: Any) -> None:
 
 
 def sift_up(heap: Any, pos: Any) -> None:
+    """Moves the item at `pos` to a leaf along the smaller children, then back to where it belongs."""
     end = len(heap)
     start = pos
     new = heap[pos]
@@ -636,6 +669,7 @@ def sift_up(heap: Any, pos: Any) -> None:
 
 @implements(heapq.heappop)
 def heappop(heap: Any) -> Any:
+    """Removes the smallest item of a heap."""
     last = heap.pop()
     if heap:
         first = heap[0]
@@ -647,6 +681,7 @@ def heappop(heap: Any) -> Any:
 
 @implements(heapq.heapify)
 def heapify(heap: Any) -> None:
+    """Turns a list into a heap, in place."""
     i = len(heap) // 2 - 1
     while i >= 0:
         sift_up(heap, i)
@@ -655,6 +690,7 @@ def heapify(heap: Any) -> None:
 
 @implements(heapq.heapreplace)
 def heapreplace(heap: Any, x: Any) -> Any:
+    """Gives the smallest item of a heap and puts `x` in its place."""
     first = heap[0]
     heap[0] = x
     sift_up(heap, 0)
@@ -663,6 +699,7 @@ def heapreplace(heap: Any, x: Any) -> Any:
 
 @implements(heapq.heappushpop)
 def heappushpop(heap: Any, x: Any) -> Any:
+    """The smallest of a heap and `x`; the others stay in the heap."""
     if heap and heap[0] < x:
         first = heap[0]
         heap[0] = x
@@ -674,17 +711,20 @@ def heappushpop(heap: Any, x: Any) -> Any:
 @implements(heapq.nsmallest)
 @inline
 def nsmallest(n: Any, it: Any, key: Any = None) -> Any:
+    """The `n` smallest items, in order."""
     return sorted_(it, key=key)[:n] if n > 0 else sorted_(it, key=key)[:0]
 
 
 @implements(heapq.nlargest)
 @inline
 def nlargest(n: Any, it: Any, key: Any = None) -> Any:
+    """The `n` largest items, from the largest on."""
     return sorted_(it, key=key, reverse=True)[:n] if n > 0 else sorted_(it, key=key)[:0]
 
 
 @prelude
 def tuple_of_list(xs: Any) -> Any:
+    """A tuple of the items that a list has now."""
     return as_tuple(list_copy(xs))
 
 
@@ -715,31 +755,37 @@ def multiplied(xs: Any, times: int) -> Any:
 
 @prelude
 def tuple_plus(a: Any, b: Any) -> Any:
+    """`a + b` of tuples whose lengths are known only at run time."""
     return as_tuple(list_plus(a, b))
 
 
 @prelude
 def tuple_times(xs: Any, times: int) -> Any:
+    """`xs * times` of a tuple whose length is known only at run time."""
     return as_tuple(list_times(xs, times))
 
 
 @prelude
 def list_unequal(a: Any, b: Any) -> Any:
+    """`a != b`."""
     return not list_equal(a, b)
 
 
 @prelude
 def list_not_contains(xs: Any, x: Any) -> Any:
+    """`x not in xs`, of a list."""
     return not list_contains(xs, x)
 
 
 @prelude
 @inline
 def iterable_not_contains(it: Any, x: Any) -> Any:
+    """`x not in it`, of what is iterated."""
     return not iterable_contains(it, x)
 
 
 @prelude
 @inline
 def object_not_contains(table: Any, x: Any) -> Any:
+    """`x not in table`, by its `__contains__`."""
     return not table.__contains__(x)

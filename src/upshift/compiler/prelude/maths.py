@@ -35,6 +35,7 @@ SPLITS = sys.version_info < (3, 12)
 
 @implements(math.frexp)
 def frexp(x: float) -> Any:
+    """A float as a fraction between 0.5 and 1 and a power of two."""
     if x == 0.0 or is_nan(x) or abs(x) == math.inf:
         return x, 0
     scaled = x
@@ -49,6 +50,7 @@ def frexp(x: float) -> Any:
 
 @implements(math.ldexp)
 def ldexp(x: float, i: int) -> Any:
+    """`x * 2 ** i`, and an OverflowError where that is infinite."""
     if x == 0.0 or is_nan(x) or abs(x) == math.inf:
         return x
     if i > 5000:
@@ -63,6 +65,7 @@ def ldexp(x: float, i: int) -> Any:
 
 @implements(math.modf)
 def modf(x: float) -> Any:
+    """The part behind the point and the whole part, both with the sign of `x`."""
     if is_nan(x):
         return x, x
     if abs(x) == math.inf:
@@ -73,6 +76,7 @@ def modf(x: float) -> Any:
 
 @implements(math.ulp)
 def ulp(x: float) -> Any:
+    """The distance from a float to the next larger one."""
     if is_nan(x):
         return x
     x = abs(x)
@@ -112,6 +116,7 @@ def next_after_steps(x: float, y: float, steps: int) -> Any:
 
 @implements(math.remainder)
 def remainder(x: float, y: float) -> Any:
+    """What is left of `x` after the nearest multiple of `y`, as IEEE 754 defines it."""
     if is_nan(x) or is_nan(y):
         return x if is_nan(x) else y
     if abs(x) == math.inf or y == 0.0:
@@ -137,6 +142,7 @@ def remainder(x: float, y: float) -> Any:
 @implements(math.hypot)
 @inline
 def hypot(*coordinates: Any) -> Any:
+    """The length of a vector, without overflow on the way."""
     if len(coordinates) == 2:
         return hypot_of_two(coordinates[0], coordinates[1])
     sizes = []
@@ -146,12 +152,14 @@ def hypot(*coordinates: Any) -> Any:
 
 
 def size_as_float(x: float) -> Any:
+    """The size of a number that becomes a float here."""
     return abs(x)
 
 
 @implements(math.dist)
 @inline
 def dist(p: Any, q: Any) -> Any:
+    """The distance of two points, without overflow on the way."""
     a = listed(p)
     b = listed(q)
     n = len(a)
@@ -166,6 +174,7 @@ def dist(p: Any, q: Any) -> Any:
 
 
 def difference(x: float, y: float) -> Any:
+    """The distance of two numbers that become floats here."""
     return abs(x - y)
 
 

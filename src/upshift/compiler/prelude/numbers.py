@@ -32,6 +32,7 @@ from .registry import implements, inline, method, prelude
 
 @prelude
 def float_modulo(a: float, b: float) -> Any:
+    """`a % b` of floats: C's remainder, moved to the sign of `b`."""
     if b == 0.0:
         raise ZeroDivisionError("float modulo")
     rest = math.fmod(a, b) if not is_nan(a) and not is_nan(b) and abs(a) != math.inf else math.nan
@@ -45,6 +46,7 @@ def float_modulo(a: float, b: float) -> Any:
 
 @prelude
 def float_floor_divide(a: float, b: float) -> Any:
+    """`a // b` of floats: the quotient of what is left once the remainder is taken off."""
     if b == 0.0:
         raise ZeroDivisionError("float floor division by zero")
     rest = math.fmod(a, b) if not is_nan(a) and not is_nan(b) and abs(a) != math.inf else math.nan
@@ -62,6 +64,7 @@ def float_floor_divide(a: float, b: float) -> Any:
 
 @prelude
 def float_divmod(a: float, b: float) -> Any:
+    """`divmod(a, b)` of floats."""
     return float_floor_divide(a, b), float_modulo(a, b)
 
 
@@ -143,6 +146,7 @@ def power_of_ten(n: int) -> Any:
 
 @prelude
 def round_int_to(x: int, digits: int) -> Any:
+    """`round(x, digits)` of an int: half to even where `digits` is negative."""
     if digits >= 0:
         return x
     if digits < -18:
@@ -161,6 +165,7 @@ def round_int_to(x: int, digits: int) -> Any:
 @implements(math.gcd)
 @inline
 def gcd(*numbers: Any) -> Any:
+    """The greatest common divisor of any number of ints."""
     if len(numbers) == 2:
         return gcd_of_two(numbers[0], numbers[1])
     total = 0
@@ -170,6 +175,7 @@ def gcd(*numbers: Any) -> Any:
 
 
 def gcd_of_two(a: int, b: int) -> Any:
+    """The greatest common divisor of two ints, by Euclid."""
     if a < 0:
         a = -a
     if b < 0:
@@ -182,6 +188,7 @@ def gcd_of_two(a: int, b: int) -> Any:
 @implements(math.lcm)
 @inline
 def lcm(*numbers: Any) -> Any:
+    """The least common multiple of any number of ints."""
     total = 1
     for number in numbers:
         total = lcm_of_two(total, number)
@@ -189,6 +196,7 @@ def lcm(*numbers: Any) -> Any:
 
 
 def lcm_of_two(a: int, b: int) -> Any:
+    """The least common multiple of two ints, 0 if one of them is."""
     if a == 0 or b == 0:
         return 0
     return abs(a // gcd_of_two(a, b) * b)
@@ -196,6 +204,7 @@ def lcm_of_two(a: int, b: int) -> Any:
 
 @implements(math.isqrt)
 def isqrt(n: int) -> Any:
+    """The whole part of a square root: the float one, corrected."""
     if n < 0:
         raise ValueError("isqrt() argument must be nonnegative")
     root = int(math.sqrt(n))
@@ -208,6 +217,7 @@ def isqrt(n: int) -> Any:
 
 @implements(math.factorial)
 def factorial(n: int) -> Any:
+    """The product of 1 to `n`; from 21 on it leaves 64 bits, and the lane with it."""
     if n < 0:
         raise ValueError("factorial() not defined for negative values")
     result = 1
@@ -220,6 +230,7 @@ def factorial(n: int) -> Any:
 
 @implements(math.comb)
 def comb(n: int, k: int) -> Any:
+    """How many choices of `k` out of `n` there are."""
     if n < 0 or k < 0:
         raise ValueError("n and k must be non-negative")
     if k > n:
@@ -241,6 +252,7 @@ def comb(n: int, k: int) -> Any:
 
 @implements(math.perm)
 def perm(n: int, k: Any = None) -> Any:
+    """How many orders of `k` out of `n` there are."""
     if k is None:
         return factorial(n)
     if n < 0 or k < 0:
@@ -258,6 +270,7 @@ def perm(n: int, k: Any = None) -> Any:
 @implements(math.prod)
 @inline
 def prod(it: Any, *, start: Any = 1) -> Any:
+    """The product of all items."""
     total = start
     for x in it:
         total = total * x
@@ -266,6 +279,7 @@ def prod(it: Any, *, start: Any = 1) -> Any:
 
 @implements(math.isclose)
 def isclose(a: float, b: float, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> Any:
+    """Whether two floats differ by no more than the tolerances."""
     if rel_tol < 0.0 or abs_tol < 0.0:
         raise ValueError("tolerances must be non-negative")
     if a == b:
@@ -344,6 +358,7 @@ def power_modulo(a: int, b: int, m: int) -> Any:
 
 @prelude
 def range_item(r: Any, i: int) -> Any:
+    """`r[i]` of a range."""
     n = len(r)
     if i < 0:
         i = i + n
@@ -354,6 +369,7 @@ def range_item(r: Any, i: int) -> Any:
 
 @prelude
 def range_contains(r: Any, x: int) -> Any:
+    """Whether an int is in a range, computed and not searched for."""
     start = range_start(r)
     stop = range_stop(r)
     step = range_step(r)
@@ -364,6 +380,7 @@ def range_contains(r: Any, x: int) -> Any:
 
 @prelude
 def range_reversed(r: Any) -> Any:
+    """The numbers of a range from the last to the first."""
     n = len(r)
     start = range_start(r)
     step = range_step(r)
@@ -375,6 +392,7 @@ def range_reversed(r: Any) -> Any:
 
 @prelude
 def int_bit_length(n: int) -> Any:
+    """How many binary digits the size of an int has."""
     if n < 0:
         n = -n
     count = 0
@@ -386,6 +404,7 @@ def int_bit_length(n: int) -> Any:
 
 @method("int", "bit_count")
 def int_bit_count(n: int) -> Any:
+    """How many binary digits of the size of an int are 1."""
     if n < 0:
         n = -n
     count = 0
@@ -397,14 +416,17 @@ def int_bit_count(n: int) -> Any:
 
 @method("int", "bit_length")
 def bit_length(n: int) -> Any:
+    """The method `n.bit_length()`."""
     return int_bit_length(n)
 
 
 @method("float", "is_integer")
 def is_integer(x: float) -> Any:
+    """Whether a float is finite and has nothing behind the point."""
     return abs(x) != math.inf and not is_nan(x) and whole(x) == x
 
 
 @prelude
 def range_not_contains(r: Any, x: int) -> Any:
+    """`x not in r` of a range."""
     return not range_contains(r, x)

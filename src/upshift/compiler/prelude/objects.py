@@ -82,6 +82,7 @@ def object_iterator(x: Any) -> Any:
 
 
 def object_items(it: Any) -> Iterator[Any]:
+    """What `__next__` of a user's iterator gives until it raises StopIteration."""
     while True:
         try:
             x = it.__next__()
@@ -106,6 +107,7 @@ def object_sequence(xs: Any) -> Iterator[Any]:
 @prelude
 @inline
 def object_in(x: Any, xs: Any) -> Any:
+    """`x in xs` by the user's `__contains__`, as a bool."""
     if xs.__contains__(x):
         return True
     return False
@@ -114,6 +116,7 @@ def object_in(x: Any, xs: Any) -> Any:
 @prelude
 @inline
 def object_not_in(x: Any, xs: Any) -> Any:
+    """`x not in xs` by the user's `__contains__`, as a bool."""
     if xs.__contains__(x):
         return False
     return True
@@ -122,5 +125,6 @@ def object_not_in(x: Any, xs: Any) -> Any:
 @prelude
 @inline
 def times_then_modulo(a: Any, b: Any, m: Any) -> Any:
+    """`(a * b) % m`, which the compiler does in 128 bits where it finds the two together."""
     product = a * b
     return product % m

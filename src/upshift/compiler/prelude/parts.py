@@ -13,6 +13,7 @@ from .text import found_last, is_space
 @method("str", "split")
 @inline
 def text_split(s: str, sep: Any = None, maxsplit: int = -1) -> Any:
+    """`s.split(sep, maxsplit)`."""
     if sep is None:
         return split_at_space(s, maxsplit)
     return split_at(s, sep, maxsplit)
@@ -20,6 +21,7 @@ def text_split(s: str, sep: Any = None, maxsplit: int = -1) -> Any:
 
 @prelude
 def split_at_space(s: str, most: int) -> Any:
+    """Words between runs of white space, at most `most` cuts."""
     made = []
     n = len(s)
     i = 0
@@ -40,6 +42,7 @@ def split_at_space(s: str, most: int) -> Any:
 
 @prelude
 def split_at(s: str, sep: str, most: int) -> Any:
+    """Parts between separators, at most `most` cuts from the left."""
     m = len(sep)
     if m == 0:
         raise ValueError("empty separator")
@@ -60,6 +63,7 @@ def split_at(s: str, sep: str, most: int) -> Any:
 @method("str", "rsplit")
 @inline
 def text_rsplit(s: str, sep: Any = None, maxsplit: int = -1) -> Any:
+    """`s.rsplit(sep, maxsplit)`."""
     if sep is None:
         return split_at_space_from_end(s, maxsplit)
     return split_from_end(s, sep, maxsplit)
@@ -67,6 +71,7 @@ def text_rsplit(s: str, sep: Any = None, maxsplit: int = -1) -> Any:
 
 @prelude
 def split_at_space_from_end(s: str, most: int) -> Any:
+    """Words between runs of white space, at most `most` cuts from the right."""
     if most < 0:
         return split_at_space(s, most)
     made = []
@@ -91,6 +96,7 @@ def split_at_space_from_end(s: str, most: int) -> Any:
 
 @prelude
 def split_from_end(s: str, sep: str, most: int) -> Any:
+    """Parts between separators, at most `most` cuts from the right."""
     m = len(sep)
     if m == 0:
         raise ValueError("empty separator")
@@ -110,6 +116,7 @@ def split_from_end(s: str, sep: str, most: int) -> Any:
 
 @method("str", "splitlines")
 def text_splitlines(s: str, keepends: Any = False) -> Any:
+    r"""The lines of a text, with or without their ends; `\r\n` is one end."""
     made = []
     n = len(s)
     i = 0
@@ -127,6 +134,7 @@ def text_splitlines(s: str, keepends: Any = False) -> Any:
 
 
 def is_line_end(code: int) -> Any:
+    """Whether `splitlines` cuts at this character."""
     return 10 <= code <= 13 or 28 <= code <= 30
 
 
@@ -136,6 +144,7 @@ def is_line_end(code: int) -> Any:
 @method("str", "strip")
 @inline
 def text_strip(s: str, chars: Any = None, /) -> Any:
+    """`s.strip(chars)`."""
     if chars is None:
         return stripped_of_space(s, True, True)
     return stripped(s, chars, True, True)
@@ -144,6 +153,7 @@ def text_strip(s: str, chars: Any = None, /) -> Any:
 @method("str", "lstrip")
 @inline
 def text_lstrip(s: str, chars: Any = None, /) -> Any:
+    """`s.lstrip(chars)`."""
     if chars is None:
         return stripped_of_space(s, True, False)
     return stripped(s, chars, True, False)
@@ -152,6 +162,7 @@ def text_lstrip(s: str, chars: Any = None, /) -> Any:
 @method("str", "rstrip")
 @inline
 def text_rstrip(s: str, chars: Any = None, /) -> Any:
+    """`s.rstrip(chars)`."""
     if chars is None:
         return stripped_of_space(s, False, True)
     return stripped(s, chars, False, True)
@@ -159,6 +170,7 @@ def text_rstrip(s: str, chars: Any = None, /) -> Any:
 
 @prelude
 def stripped_of_space(s: str, left: bool, right: bool) -> Any:
+    """A text without white space at one end or both."""
     i = 0
     n = len(s)
     while left and i < n and is_space(byte(s, i)):
@@ -170,6 +182,7 @@ def stripped_of_space(s: str, left: bool, right: bool) -> Any:
 
 @prelude
 def stripped(s: str, chars: str, left: bool, right: bool) -> Any:
+    """A text without the characters of `chars` at one end or both."""
     i = 0
     n = len(s)
     m = len(chars)
@@ -185,6 +198,7 @@ def stripped(s: str, chars: str, left: bool, right: bool) -> Any:
 
 @method("str", "partition")
 def text_partition(s: str, sep: str, /) -> Any:
+    """What is before the first separator, the separator, and what follows."""
     if len(sep) == 0:
         raise ValueError("empty separator")
     n = len(s)
@@ -196,6 +210,7 @@ def text_partition(s: str, sep: str, /) -> Any:
 
 @method("str", "rpartition")
 def text_rpartition(s: str, sep: str, /) -> Any:
+    """What is before the last separator, the separator, and what follows."""
     if len(sep) == 0:
         raise ValueError("empty separator")
     n = len(s)

@@ -54,6 +54,7 @@ class Set:
             i = wrapping_add(wrapping_add(wrapping_mul(i, 5), 1), perturb) & mask
 
     def add_with_hash(self, key: Any, h: Any) -> None:
+        """Adds a key whose hash is known: CPython's probe sequence, nine neighbours and then a jump."""
         mask = self.mask
         perturb = h
         i = h & mask
@@ -89,6 +90,7 @@ class Set:
             self.resize(self.with_room())
 
     def with_room(self) -> Any:
+        """For how many slots the table grows: four times its items, or twice once it is large."""
         return self.count * 2 if self.count > 50000 else self.count * 4
 
     @apart
@@ -133,6 +135,7 @@ class Set:
             i = wrapping_add(wrapping_add(wrapping_mul(i, 5), 1), perturb) & mask
 
     def forget(self, at: Any) -> None:
+        """Marks slot `at` as deleted; it stays part of the probe sequences that lead through it."""
         set_item(self.state, at, 2)
         set_item(self.hashes, at, -1)
         self.count = self.count - 1
@@ -205,20 +208,24 @@ class Set:
         return self.find(key, hash_of(key)) >= 0
 
     def add(self, key: Any) -> None:
+        """Adds a key."""
         self.add_with_hash(key, hash_of(key))
 
     def discard(self, key: Any) -> None:
+        """Removes a key if it is there."""
         at = self.find(key, hash_of(key))
         if at >= 0:
             self.forget(at)
 
     def remove(self, key: Any) -> None:
+        """Removes a key, or raises a KeyError."""
         at = self.find(key, hash_of(key))
         if at < 0:
             raise KeyError(key)
         self.forget(at)
 
     def pop(self) -> Any:
+        """Removes the item that CPython would: the first one from the slot where the last `pop` ended."""
         if self.count == 0:
             raise KeyError("pop from an empty set")
         i = self.finger & self.mask
@@ -248,6 +255,7 @@ class Set:
             i = plus(i, 1)
 
     def clear(self) -> None:
+        """Removes all items and goes back to eight slots."""
         self.count = 0
         self.ordered = True
         self.fill = 0
@@ -265,13 +273,16 @@ class Set:
         return made
 
     def copy(self) -> Any:
+        """Another set of the same items, in the same order."""
         return self.cloned()
 
     def update(self, *others: Any) -> None:
+        """Adds all items of the others."""
         for other in others:
             self.take(other)
 
     def union(self, *others: Any) -> Any:
+        """A new set of the items of all."""
         made = self.cloned()
         for other in others:
             made.take(other)
@@ -305,6 +316,7 @@ class Set:
         return made
 
     def intersection(self, *others: Any) -> Any:
+        """A new set of the items that all have."""
         if len(others) == 0:
             return self.cloned()
         made = self
@@ -326,6 +338,7 @@ class Set:
         self.items_ = other.items_
 
     def intersection_update(self, *others: Any) -> None:
+        """Keeps the items that all have."""
         if len(others) == 0:
             self.become(self.cloned())
         made = self
@@ -363,6 +376,7 @@ class Set:
         return made
 
     def without_each(self, it: Any) -> Any:
+        """A copy without the items of an iterable."""
         made = self.cloned()
         for x in it:
             made.discard(x)
@@ -370,6 +384,7 @@ class Set:
         return made
 
     def difference(self, *others: Any) -> Any:
+        """A new set of the items that none of the others has."""
         if len(others) == 0:
             return self.cloned()
         made = self.without(others[0])
@@ -381,6 +396,7 @@ class Set:
         return self.without(other)
 
     def difference_update(self, *others: Any) -> None:
+        """Removes all items of the others."""
         for other in others:
             if isinstance(other, (set, frozenset)):
                 self.discard_all(other)
@@ -414,6 +430,7 @@ class Set:
             i = plus(i, 1)
 
     def symmetric_difference(self, other: Any) -> Any:
+        """A new set of the items that exactly one of the two has."""
         made = self.empty()
         made.take(other)
         made.turn(self)
@@ -423,6 +440,7 @@ class Set:
         return self.symmetric_difference(other)
 
     def symmetric_difference_update(self, other: Any) -> None:
+        """Keeps the items that exactly one of the two has."""
         if isinstance(other, (set, frozenset)):
             self.turn(other)
         elif is_plain_dict(other):
@@ -440,6 +458,7 @@ class Set:
 
     @apart
     def is_inside(self, other: Any) -> Any:
+        """Whether another set has all items of this one."""
         if self.count > other.count:
             return False
         for x in self.any_order():
@@ -448,17 +467,20 @@ class Set:
         return True
 
     def issubset(self, it: Any) -> Any:
+        """Whether an iterable has all items of this one."""
         if isinstance(it, (set, frozenset)):
             return self.is_inside(it)
         return self.is_inside(new_set(it))
 
     def issuperset(self, it: Any) -> Any:
+        """Whether this set has all items of an iterable."""
         for x in each(it):
             if x not in self:
                 return False
         return True
 
     def isdisjoint(self, it: Any) -> Any:
+        """Whether this set has no item of an iterable."""
         for x in each(it):
             if x in self:
                 return False
@@ -489,9 +511,11 @@ class Frozenset(Set):
     stands_for = frozenset
 
     def empty(self) -> Any:
+        """A new set of the same class."""
         return Frozenset()
 
     def copy(self) -> Any:
+        """The set itself, which cannot change."""
         return self
 
 
@@ -505,6 +529,7 @@ for _name in (
 
 @inline
 def is_plain_dict(it: Any) -> Any:
+    """Whether it is a dict itself and not of a subclass."""
     return type(it) is dict
 
 
@@ -518,6 +543,7 @@ def each(it: Any) -> Any:
 
 @apart
 def fill_with_shared(made: Any, small: Any, large: Any) -> None:
+    """Adds the items that both sets have, in the order of the smaller one."""
     made.ordered = small.ordered
     i = 0
     while i <= small.mask:
@@ -530,6 +556,7 @@ def fill_with_shared(made: Any, small: Any, large: Any) -> None:
 
 
 def set_items(items: Any, n: Any) -> Iterator[Any]:
+    """The items in the order of their slots; an order that depends on our hashes is left to the plain function."""
     i = 0
     while True:
         if items.count != n:
@@ -548,6 +575,7 @@ def set_items(items: Any, n: Any) -> Iterator[Any]:
 @prelude
 @inline
 def new_set(it: Any = ()) -> Any:
+    """`set(it)`."""
     made = Set()
     made.take(it)
     return made
@@ -556,6 +584,7 @@ def new_set(it: Any = ()) -> Any:
 @prelude
 @inline
 def new_frozenset(it: Any = ()) -> Any:
+    """`frozenset(it)`, which is the same object if it is one already."""
     if isinstance(it, frozenset):
         return it
     made = Frozenset()

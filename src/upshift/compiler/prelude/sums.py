@@ -14,6 +14,7 @@ from .registry import implements, inline, prelude
 @implements(math.fsum)
 @inline
 def fsum(it: Any) -> Any:
+    """The sum of floats as if it had been computed exactly and rounded once."""
     parts: Any = []
     special = 0.0
     infinite = 0.0
@@ -34,6 +35,7 @@ def fsum(it: Any) -> Any:
 
 
 def as_float(x: float) -> Any:
+    """A number that becomes a float here."""
     return x
 
 
@@ -89,6 +91,7 @@ def sum_of_parts(parts: Any) -> Any:
 @prelude
 @inline
 def sumprod(p: Any, q: Any) -> Any:
+    """The sum of products of two lists: of floats with three floats for what rounding loses."""
     a = listed(p)
     b = listed(q)
     n = len(a)

@@ -19,12 +19,14 @@ TABLES = (Dict, Counter, Defaultdict, Ordereddict, Set, Frozenset, Deque, Keys, 
 
 @prelude
 def new_memo() -> Any:
+    """An empty dict in which a cached function keeps its results."""
     return Dict()
 
 
 @prelude
 @inline
 def call_with_memo(memo: Any, f: Any, *args: Any, **words: Any) -> Any:
+    """`f(*args)`, or what it gave for equal arguments before: `functools.cache`."""
     if words:
         return f(*args, **words)
     place = memo.find(args)

@@ -32,6 +32,7 @@ from .tables import Dict
 
 @prelude
 def text_slice(s: str, bounds: Any) -> Any:
+    """`s[start:stop:step]`."""
     n = len(s)
     start = slice_start(bounds)
     stop = slice_stop(bounds)
@@ -58,6 +59,7 @@ def text_slice(s: str, bounds: Any) -> Any:
 
 @prelude
 def text_times(s: str, times: int) -> Any:
+    """`s * times`."""
     n = len(s)
     if times <= 0 or n == 0:
         return ""
@@ -76,23 +78,27 @@ def text_times(s: str, times: int) -> Any:
 
 @prelude
 def text_contains(s: str, sub: str) -> Any:
+    """`sub in s`."""
     return find_in(s, sub, 0, len(s)) >= 0
 
 
 @prelude
 def text_not_contains(s: str, sub: str) -> Any:
+    """`sub not in s`."""
     return find_in(s, sub, 0, len(s)) < 0
 
 
 @method("str", "join")
 @inline
 def text_joined(s: str, it: Any, /) -> Any:
+    """`s.join(it)`."""
     if isinstance(it, list):
         return join_items(s, it)
     return join_items(s, listed(it))
 
 
 def join_items(s: str, items: Any) -> Any:
+    """The texts of a list with a separator between them, in memory that is reserved once."""
     n = len(items)
     total = 0
     i = 0
@@ -141,6 +147,7 @@ def first_place(i: Any, n: int) -> Any:
 @prelude
 @inline
 def last_place(i: Any, n: int) -> Any:
+    """The second bound of a search: None is the end, negative ones count from there."""
     if i is None:
         return n
     if not isinstance(i, int):
@@ -155,18 +162,21 @@ def last_place(i: Any, n: int) -> Any:
 @method("str", "find")
 @inline
 def text_find(s: str, sub: str, start: Any = None, end: Any = None, /) -> Any:
+    """Where `sub` begins first between two bounds, or -1."""
     return found_first(s, sub, first_place(start, len(s)), last_place(end, len(s)))
 
 
 @method("str", "rfind")
 @inline
 def text_rfind(s: str, sub: str, start: Any = None, end: Any = None, /) -> Any:
+    """Where `sub` begins last between two bounds, or -1."""
     return found_last(s, sub, first_place(start, len(s)), last_place(end, len(s)))
 
 
 @method("str", "index")
 @inline
 def text_index(s: str, sub: str, start: Any = None, end: Any = None, /) -> Any:
+    """Where `sub` begins first between two bounds, or a ValueError."""
     i = found_first(s, sub, first_place(start, len(s)), last_place(end, len(s)))
     if i < 0:
         raise ValueError("substring not found")
@@ -176,6 +186,7 @@ def text_index(s: str, sub: str, start: Any = None, end: Any = None, /) -> Any:
 @method("str", "rindex")
 @inline
 def text_rindex(s: str, sub: str, start: Any = None, end: Any = None, /) -> Any:
+    """Where `sub` begins last between two bounds, or a ValueError."""
     i = found_last(s, sub, first_place(start, len(s)), last_place(end, len(s)))
     if i < 0:
         raise ValueError("substring not found")
@@ -183,6 +194,7 @@ def text_rindex(s: str, sub: str, start: Any = None, end: Any = None, /) -> Any:
 
 
 def found_first(s: str, sub: str, low: int, high: int) -> Any:
+    """Where `sub` begins first between two positions, or -1."""
     if high - low < len(sub):
         return -1
     return find_in(s, sub, low, high)
@@ -190,6 +202,7 @@ def found_first(s: str, sub: str, low: int, high: int) -> Any:
 
 @prelude
 def found_last(s: str, sub: str, low: int, high: int) -> Any:
+    """Where `sub` begins last between two positions, or -1."""
     m = len(sub)
     i = high - m
     while i >= low:
@@ -204,11 +217,13 @@ def found_last(s: str, sub: str, low: int, high: int) -> Any:
 @method("str", "count")
 @inline
 def text_count(s: str, sub: str, start: Any = None, end: Any = None, /) -> Any:
+    """How often `sub` is there between two bounds, without overlaps."""
     return count_between(s, sub, first_place(start, len(s)), last_place(end, len(s)))
 
 
 @prelude
 def count_between(s: str, sub: str, low: int, high: int) -> Any:
+    """How often `sub` is there between two positions, without overlaps."""
     m = len(sub)
     if high - low < m:
         return 0
@@ -233,6 +248,7 @@ def count_between(s: str, sub: str, low: int, high: int) -> Any:
 @method("str", "startswith")
 @inline
 def text_startswith(s: str, prefix: Any, start: Any = None, end: Any = None, /) -> Any:
+    """Whether the text begins with a prefix, or with one of a tuple of them."""
     low = first_place(start, len(s))
     high = last_place(end, len(s))
     if isinstance(prefix, str):
@@ -250,6 +266,7 @@ def text_startswith(s: str, prefix: Any, start: Any = None, end: Any = None, /) 
 @method("str", "endswith")
 @inline
 def text_endswith(s: str, suffix: Any, start: Any = None, end: Any = None, /) -> Any:
+    """Whether the text ends with a suffix, or with one of a tuple of them."""
     low = first_place(start, len(s))
     high = last_place(end, len(s))
     if isinstance(suffix, str):
@@ -265,27 +282,32 @@ def text_endswith(s: str, suffix: Any, start: Any = None, end: Any = None, /) ->
 
 
 def stands_at(s: str, sub: str, low: int, high: int) -> Any:
+    """Whether `sub` is at position `low` and ends before `high`."""
     m = len(sub)
     return high - m >= low and part(s, low, plus(low, m)) == sub
 
 
 def ends_at(s: str, sub: str, low: int, high: int) -> Any:
+    """Whether `sub` ends at position `high` and begins after `low`."""
     m = len(sub)
     return high - m >= low and part(s, high - m, high) == sub
 
 
 @method("str", "removeprefix")
 def text_removeprefix(s: str, prefix: str, /) -> Any:
+    """The text without a prefix, if it has it."""
     return part(s, len(prefix), len(s)) if stands_at(s, prefix, 0, len(s)) else s
 
 
 @method("str", "removesuffix")
 def text_removesuffix(s: str, suffix: str, /) -> Any:
+    """The text without a suffix, if it has it."""
     return part(s, 0, len(s) - len(suffix)) if ends_at(s, suffix, 0, len(s)) else s
 
 
 @method("str", "replace")
 def text_replace(s: str, old: str, new: str, count: int = -1, /) -> Any:
+    """The text with the first `count` places of `old` replaced by `new`, or all of them."""
     n = len(s)
     m = len(old)
     found = n + 1 if m == 0 else count_between(s, old, 0, n)
@@ -316,19 +338,23 @@ def text_replace(s: str, old: str, new: str, count: int = -1, /) -> Any:
 
 
 def upper_code(code: int) -> Any:
+    """The capital of an ASCII letter; other characters as they are."""
     return code - 32 if 97 <= code <= 122 else code
 
 
 def lower_code(code: int) -> Any:
+    """The small letter of an ASCII capital; other characters as they are."""
     return code + 32 if 65 <= code <= 90 else code
 
 
 def is_letter(code: int) -> Any:
+    """Whether a character is an ASCII letter."""
     return 97 <= code | 32 <= 122
 
 
 @method("str", "upper")
 def text_upper(s: str, /) -> Any:
+    """The text in capitals."""
     n = len(s)
     made = new_text(n)
     i = 0
@@ -340,6 +366,7 @@ def text_upper(s: str, /) -> Any:
 
 @method("str", "lower", "casefold")
 def text_lower(s: str, /) -> Any:
+    """The text in small letters."""
     n = len(s)
     made = new_text(n)
     i = 0
@@ -351,6 +378,7 @@ def text_lower(s: str, /) -> Any:
 
 @method("str", "swapcase")
 def text_swapcase(s: str, /) -> Any:
+    """The text with small letters and capitals exchanged."""
     n = len(s)
     made = new_text(n)
     i = 0
@@ -363,6 +391,7 @@ def text_swapcase(s: str, /) -> Any:
 
 @method("str", "capitalize")
 def text_capitalize(s: str, /) -> Any:
+    """The text in small letters with a capital first."""
     n = len(s)
     made = new_text(n)
     i = 0
@@ -374,6 +403,7 @@ def text_capitalize(s: str, /) -> Any:
 
 @method("str", "title")
 def text_title(s: str, /) -> Any:
+    """The text with a capital at the start of every word."""
     n = len(s)
     made = new_text(n)
     inside = False
@@ -391,6 +421,7 @@ def text_title(s: str, /) -> Any:
 
 @method("str", "isdigit", "isdecimal", "isnumeric")
 def text_isdigit(s: str, /) -> Any:
+    """Whether there is a character and all are digits."""
     n = len(s)
     i = 0
     while i < n:
@@ -402,6 +433,7 @@ def text_isdigit(s: str, /) -> Any:
 
 @method("str", "isalpha")
 def text_isalpha(s: str, /) -> Any:
+    """Whether there is a character and all are letters."""
     n = len(s)
     i = 0
     while i < n:
@@ -413,6 +445,7 @@ def text_isalpha(s: str, /) -> Any:
 
 @method("str", "isalnum")
 def text_isalnum(s: str, /) -> Any:
+    """Whether there is a character and all are letters or digits."""
     n = len(s)
     i = 0
     while i < n:
@@ -425,6 +458,7 @@ def text_isalnum(s: str, /) -> Any:
 
 @method("str", "isspace")
 def text_isspace(s: str, /) -> Any:
+    """Whether there is a character and all are white space."""
     n = len(s)
     i = 0
     while i < n:
@@ -435,11 +469,13 @@ def text_isspace(s: str, /) -> Any:
 
 
 def is_space(code: int) -> Any:
+    """Whether a character is white space to `str.isspace` and `str.split`."""
     return code == 32 or 9 <= code <= 13 or 28 <= code <= 31
 
 
 @method("str", "isprintable")
 def text_isprintable(s: str, /) -> Any:
+    """Whether all characters can be shown."""
     n = len(s)
     i = 0
     while i < n:
@@ -451,11 +487,13 @@ def text_isprintable(s: str, /) -> Any:
 
 @method("str", "isascii")
 def text_isascii(s: str, /) -> Any:
+    """True: only texts of ASCII characters are compiled."""
     return True
 
 
 @method("str", "isidentifier")
 def text_isidentifier(s: str, /) -> Any:
+    """Whether the text could be a name in Python."""
     n = len(s)
     i = 0
     while i < n:
@@ -468,6 +506,7 @@ def text_isidentifier(s: str, /) -> Any:
 
 @method("str", "isupper")
 def text_isupper(s: str, /) -> Any:
+    """Whether there is a letter and all are capitals."""
     n = len(s)
     some = False
     i = 0
@@ -483,6 +522,7 @@ def text_isupper(s: str, /) -> Any:
 
 @method("str", "islower")
 def text_islower(s: str, /) -> Any:
+    """Whether there is a letter and all are small."""
     n = len(s)
     some = False
     i = 0
@@ -498,6 +538,7 @@ def text_islower(s: str, /) -> Any:
 
 @method("str", "istitle")
 def text_istitle(s: str, /) -> Any:
+    """Whether there is a word, and every one begins with its only capital."""
     n = len(s)
     some = False
     inside = False
@@ -520,6 +561,7 @@ def text_istitle(s: str, /) -> Any:
 
 @prelude
 def padded(s: str, left: int, right: int, code: int) -> Any:
+    """A text with a character repeated in front of it and behind it."""
     if left <= 0 and right <= 0:
         return s
     n = len(s)
@@ -531,6 +573,7 @@ def padded(s: str, left: int, right: int, code: int) -> Any:
 
 
 def fill_of(fill: str) -> Any:
+    """The code of the one character that a text is filled with."""
     if len(fill) != 1:
         raise TypeError("The fill character must be exactly one character long")
     return byte(fill, 0)
@@ -538,18 +581,21 @@ def fill_of(fill: str) -> Any:
 
 @method("str", "ljust")
 def text_ljust(s: str, width: int, fill: str = " ", /) -> Any:
+    """The text, filled up at its right to a width."""
     n = len(s)
     return padded(s, 0, width - n if width > n else 0, fill_of(fill))
 
 
 @method("str", "rjust")
 def text_rjust(s: str, width: int, fill: str = " ", /) -> Any:
+    """The text, filled up at its left to a width."""
     n = len(s)
     return padded(s, width - n if width > n else 0, 0, fill_of(fill))
 
 
 @method("str", "center")
 def text_center(s: str, width: int, fill: str = " ", /) -> Any:
+    """The text, filled up on both sides to a width, as CPython divides an odd rest."""
     n = len(s)
     more = width - n if width > n else 0
     left = more // 2 + (more & width & 1)
@@ -558,6 +604,7 @@ def text_center(s: str, width: int, fill: str = " ", /) -> Any:
 
 @method("str", "zfill")
 def text_zfill(s: str, width: int, /) -> Any:
+    """The text, filled up to a width with zeros behind its sign."""
     n = len(s)
     if width <= n:
         return s
@@ -573,6 +620,7 @@ def text_zfill(s: str, width: int, /) -> Any:
 
 @method("str", "expandtabs")
 def text_expandtabs(s: str, tabsize: int = 8) -> Any:
+    """The text with spaces in place of tabs, up to the next multiple of `tabsize`."""
     n = len(s)
     size = 0
     column = 0
@@ -644,6 +692,7 @@ def maketrans(x: Any, y: Any = ..., z: Any = ..., /) -> Any:
 
 @method("str", "translate")
 def text_translate(s: str, table: Any, /) -> Any:
+    """The text with every character replaced by what a dict has for its code."""
     if not isinstance(table, dict):
         give_up()
     made = []
