@@ -231,6 +231,47 @@ def test_what_is_refused_costs_a_tenth_at_most(monkeypatch):
         assert life.total <= (1 + RISK) * life.by_loop + 1e-9, price
 
 
+class Leaving(Made):
+    """A gear that leaves the first elements of every job to the plain function."""
+
+    share = 1.0
+
+    def run(self, job):
+        self.clock.now += self.truth.seconds(job.n)
+        left = int(self.share * job.n)
+        done = 2.0 * np.array(list(job.columns[0])[left:])
+        pieces = [(np.arange(left, job.n), Numbers(done, FLOAT))] if left < job.n else []
+        return Batched(pieces, [np.arange(left)])
+
+
+@pytest.mark.parametrize(("share", "most"), [(1.0, 100), (0.6, 100), (0.25, 900)])
+@pytest.mark.parametrize("another", [True, False])
+def test_what_an_arm_leaves_most_of_is_given_to_the_next_one(share, most, another, monkeypatch):
+    """The plain function runs what is needed to know its speed, and not what another arm can run."""
+    clock, called = Clock(), [0]
+    for module in (call, entries, arms):
+        monkeypatch.setattr(module, "time", clock)
+    truths = [Truth("llvm", 1e-3, 0.0, 1e-7, sure=True), Truth("numpy", 2e-3, 0.0, 1e-6, sure=True)]
+    made = [Leaving(truths[0], clock), Made(truths[1], clock)]
+    made[0].share = share
+    monkeypatch.setattr(functions, "arms_of", lambda *given: [Loop(), *made[: 1 + another]])
+    forget()
+
+    def f(x):
+        clock.now += 1e-4
+        called[0] += 1
+        return 2.0 * x
+
+    xs = [float(i) for i in range(3000)]
+    for _ in range(3):
+        before = called[0]
+        assert up.map(f, xs).tolist() == [2.0 * x for x in xs]
+        assert not another or called[0] - before <= most
+    forget()
+    assert not another or clock.now < 3 * 3000 * 1e-4 / 3
+    assert clock.now < 3 * 3000 * 1e-4 + 0.01  # the loop's time, where there is nothing else
+
+
 # ---- the ledger by itself
 
 

@@ -13,6 +13,9 @@ tf = pytest.importorskip("tensorflow")
 
 import upshift.tensorflow as ut  # noqa: E402
 from tf_law import loop, same  # noqa: E402
+from upshift.gears import loop as loops  # noqa: E402
+from upshift.plan import assembly  # noqa: E402
+from upshift.plan import call as plan_call  # noqa: E402
 from upshift.tensorflow import memory, plan, taped  # noqa: E402
 from upshift.tensorflow.call import make_call  # noqa: E402
 from upshift.tensorflow.eager import run_loop  # noqa: E402
@@ -124,3 +127,50 @@ def test_a_disturbed_call_on_columns_is_not_taken_for_the_slower_one(taped: bool
     known.rate = 1e-6
     known.time("direct", 300, 100.0)
     assert known.predict(300)[0] == "direct"
+
+
+# ---- the first calls of a way, counted in calls of the plain function
+
+
+def stepwise(x: Any) -> Any:
+    for _ in range(20):
+        x = x * 0.9 + 0.1
+    return x
+
+
+def test_a_way_is_not_tried_by_running_all_elements_one_by_one(monkeypatch: Any) -> None:
+    """Machine code that leaves every element leaves them to a batch."""
+    run_plain, looped = [], loops.run_loop
+
+    def counted(f: Any, columns: Any, *more: Any, **words: Any) -> Any:
+        run_plain.append(len(columns[0]))
+        return looped(f, columns, *more, **words)
+
+    for module in (assembly, plan_call):
+        monkeypatch.setattr(module, "run_loop", counted)
+    xs = tf.constant(np.random.default_rng(0).uniform(0, 2, 100_000))
+    call = make_call(stepwise, xs)
+    known = memory.fresh(call, with_operations=False)
+    known.candidates[:] = ["python"]
+    known.rate = 1.0
+    way = known.make("python", call)
+    for _ in range(3):
+        np.testing.assert_allclose(way.over(call)[0], stepwise(xs), rtol=1e-12)
+    assert sum(run_plain) < 5_000
+
+
+def test_a_way_whose_trial_took_long_waits_until_others_have_cost_as_much() -> None:
+    call = make_call(stepwise, XS)
+    known = memory.fresh(call, with_operations=False)
+    for name in ("direct", "python"):
+        known.trust(known.make(name, call), 300)
+    for _ in range(3):
+        known.time("direct", 300, 1e-3)
+    known.tried("python", 300, 0.1, 1e-3)
+    turns = 0
+    while known.predict(300)[0] == "direct":
+        known.time("direct", 300, 1e-3)
+        turns += 1
+    assert 90 <= turns <= 110
+    known.tried("python", 300, 1.5e-3, 1e-3)  # no slower than a first call is
+    assert known.predict(300)[0] == "python"

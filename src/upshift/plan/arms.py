@@ -253,6 +253,8 @@ class Llvm(Way):
         self.direct: Callable[..., Any] | None = None
         """A C-level callable for columns as they were in the last run, where that left no lane."""
         self.entries: dict[int, Callable[..., Any] | None] = {}
+        self.left = 0.0
+        """The share of the lanes that the last run left."""
         self.is_optimised = False
         """Whether its machine code cannot be made any better."""
         self.better: Optimised | None = None
@@ -337,6 +339,7 @@ class Llvm(Way):
         if refused is not None:
             self.refusal = refused
             return refused
+        self.left = sum(map(len, made.left)) / job.n
         return made
 
     def _groups(self, job: Job, made: Batched, reason: str) -> Refusal | None:
@@ -480,7 +483,8 @@ class Optimised(Llvm):
         if self.base.is_optimised:
             return before
         reading = self.items.listed * prices.LIST_ITEM + self.items.fields * prices.FIELD_OF_TUPLE + self.items.picked
-        fixed = min(prices.KERNEL_CALL + n * reading, before)
+        plain = self.base.left * self.ledger().arms[0].seconds(n)
+        fixed = min(prices.KERNEL_CALL + n * reading + plain, before)
         return fixed + (before - fixed) / self.gain
 
     def build(self, job: Job, n: int) -> None:

@@ -13,12 +13,14 @@ from .arms import MANY, Way
 from .assembly import Looped, conclude, moved, plain_rows, stacked
 from .batched import Batched
 from .functions import Function
-from .ledger import Arm
+from .ledger import TRIES, Arm
 
 FIRST = 8
 """Elements of a function's first block, after the very first one, which is slower than all others."""
 LEAST = 50e-6
 """Seconds of the loop before which nobody knows how fast it is."""
+MOST_LEFT = 0.5
+"""The share of the elements that an arm of unknown speed may leave to the plain function; else all go to another."""
 
 
 class Call:
@@ -108,6 +110,10 @@ class Call:
             part = self.job if whole else self.job.part(self.done, self.done + count)
             made = arm.run(self.function.by_fields(part))
             if isinstance(made, Refusal):
+                return
+            left = sum(map(len, made.left))
+            if left > MOST_LEFT * count and arm.runs < TRIES and not made.overran:
+                self.ledger.left_most(arm, count, time.perf_counter() - began, self.loop.seconds(left))
                 return
             self._keep(part, made)
         if whole:

@@ -230,6 +230,16 @@ class Ledger:
                 arm.waits = arm.patience * seconds
                 arm.patience *= 2
 
+    def left_most(self, arm: Arm, n: int, seconds: float, rest: float) -> None:
+        """An arm ran n elements in so many seconds, and left so many to the plain function that another arm had better
+        have them: `rest` seconds of the loop are what it would have cost besides."""
+        with self.lock:
+            arm.line.add(n, seconds + rest)
+            arm.runs += TRIES
+            arm.waits = arm.patience * (seconds + rest)
+            arm.patience *= 2
+            self.spent += seconds
+
     def built(self, arm: Arm, seconds: float, was_sure: bool) -> None:
         """An arm was made ready, or came nearer to it, or refused, in so many seconds."""
         with self.lock:

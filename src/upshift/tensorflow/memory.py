@@ -57,6 +57,8 @@ HEAVY = 300e-6
 """Seconds for each operation of an element above which its numbers, and not its operations, take the time."""
 UNGRAPHED = ("python", "numpy")
 """Ways that are started faster than a graph is."""
+SLOWER = 2.0
+"""How many times as long as another a way may take at first, and be used again at once."""
 UNTRACED = ("direct", "python")
 """Ways that need no graph."""
 MOST_LENGTHS = 4
@@ -77,6 +79,8 @@ class Known:
     refusals: dict[str, str] = field(default_factory=dict)
     warm: dict[str, tuple[int, float]] = field(default_factory=dict)
     """For every way, how many of its first calls were not timed, and their seconds."""
+    waits: dict[str, float] = field(default_factory=dict)
+    """Seconds that others have to take before a way is used again that took long when it was tried."""
     spent: float = 0.0
     """Seconds of all calls, less those for which something was made."""
     calls: int = 0
@@ -105,7 +109,7 @@ class Known:
         known = self.rate and "direct" not in self.ways  # which is never slower, whatever the clock says
         best, least = "loop", START + n * self.rate if known else float("inf")
         for name, way in self.ways.items():
-            if not way.fits(n):
+            if not way.fits(n) or self.waits.get(name, 0.0) > 0:
                 continue
             seconds = self.lines[name].predict(n, self.rate)
             if seconds is None:
@@ -116,7 +120,7 @@ class Known:
 
     def time(self, name: str, n: int, seconds: float) -> None:
         """A call by a way took so long. The first ones, in which plans of its own settle, say little."""
-        self.spent += seconds
+        self.pay(seconds)
         runs, spent = self.warm.get(name, (0, 0.0))
         if (
             name == "direct"
@@ -127,6 +131,20 @@ class Known:
             self.lines[name].add(n, seconds)
         else:
             self.warm[name] = runs + 1, spent + seconds
+
+    def tried(self, name: str, n: int, seconds: float, best: float) -> None:
+        """A way's first call took so long, where the best one was expected to take `best`: what it cost more comes off
+        what was spent, and others have to cost as much before it is used again."""
+        more = seconds - best
+        self.spent = max(0.0, self.spent - max(more, 0.0))
+        if seconds > SLOWER * best and self.ways.keys() - {name}:
+            self.waits[name] = more
+
+    def pay(self, seconds: float) -> None:
+        """A call took so long."""
+        self.spent += seconds
+        for name in self.waits:
+            self.waits[name] -= seconds
 
     def next_for(self, n: int, seconds: float) -> str | None:
         """What is worth making before a call that the best way would run in so many seconds."""

@@ -189,7 +189,7 @@ def _finish_loop(call: Call, known: Known, done: list[Any]) -> Any:
     n = max((call.n or 0) - len(done), 1)
     rate = min(took / n, 2 * known.rate)
     known.rate += (0.8 if rate < known.rate else 0.1) * (rate - known.rate)
-    known.spent += took
+    known.pay(took)
     return made
 
 
@@ -198,11 +198,15 @@ def _try(way: Way, call: Call, known: Known) -> Any:
     if way.name in UNGRAPHED and _takes_long(way, call, known):
         known.refusals[way.name] = "a few elements take longer than all do in another way"
         return None
+    n = call.n or 1
+    _, seconds = known.predict(n)
+    began = time.perf_counter()
     try:
         columns = way.over(call)
     except Exception as error:  # which the loop will meet, too, if it is the function's own
         known.refuse(way.name, error)
         return None
+    took = time.perf_counter() - began
     if settings().verify:
         reason, fastest = check(call, columns, known.rate, way.draws)
         if reason:
@@ -215,7 +219,8 @@ def _try(way: Way, call: Call, known: Known) -> Any:
         if slower == way.name:
             return None
         del known.ways[slower]
-    known.trust(way, call.n or 1)
+    known.trust(way, n)
+    known.tried(way.name, n, took, seconds)
     return way.pack(columns)
 
 
