@@ -61,6 +61,7 @@ class Blurred:
 
     @property
     def sharp(self) -> bool:
+        """Whether every number is the loop's, bit for bit."""
         return self.error.relative == 0 or self.error.absolute == 0
 
 

@@ -32,6 +32,7 @@ def _of_corners(fn: Callable[[Any, Any], Any]) -> Callable[[Span, Span], Span]:
 
 
 def hull(*spans: Span) -> Span:
+    """The smallest range that holds all of these."""
     return min(s[0] for s in spans), max(s[1] for s in spans)
 
 

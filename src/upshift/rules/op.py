@@ -63,9 +63,11 @@ class Watched(Op):
     simple = False
 
     def spelled_check(self, args: list[str], out: str) -> str:
+        """The test for lanes that this op is wrong for, as source."""
         return self.check.format(*args, out=out, sum=" + ".join(args))
 
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
+        """The result for all lanes, and which of them it is wrong for."""
         out = self.run(*args)
         return out, self.wrong(out, *args), None
 
@@ -87,6 +89,7 @@ class Proved(Op):
     simple = False
 
     def spelled_check(self, args: list[str], out: str) -> str:
+        """The test that all results fit, as source."""
         if self.check:
             return self.check.format(*args)
         floats = self.spelled([f"np.asarray({arg}, float)" for arg in args])
@@ -94,6 +97,7 @@ class Proved(Op):
         return f"inside({floats}, {self.limits[0] + slack}, {self.limits[1] - slack})"
 
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
+        """The result for all lanes; none is left if ranges prove that it fits, else those that do not fit."""
         low, high = self.limits
         for tight in (False, True):
             span = self.reach(*(spans(i, tight) for i in self.watch))
@@ -114,10 +118,12 @@ class PerLane(Op):
     each = True
 
     def spelled(self, args: list[str]) -> str:
+        """The call lane by lane, as source."""
         kinds = [kind.name if kind is not None else "" for kind in (self.kind, *self.kinds)]
         return f"per_lane({self.name}, {' '.join(k or '-' for k in kinds)!r}, {', '.join(args)})"
 
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
+        """Calls the plain function for every lane; lanes whose call raises are left."""
         assert self.kind is not None
         n = next(len(a) for a in args if isinstance(a, np.ndarray))
         lanes = [_scalars(a, kind) for a, kind in zip(args, self.kinds, strict=True)]

@@ -80,17 +80,21 @@ class Pcg64Streams(Streams):
     kind = array_kind(np.dtype(np.uint64), (pcg.WORDS,))  # type: ignore[assignment]
 
     def begun(self, root: Column, positions: Column) -> Column:
+        """The state of every lane's stream before its first draw."""
         return pcg.started(root, positions, self.number)
 
     def generator(self) -> Any:
+        """A generator whose state is replaced before every draw."""
         return np.random.Generator(np.random.PCG64(_NO_SEED))
 
     def draw(self, drawing: Drawing, state: Any, leaves: Sequence[Any], generator: Any) -> tuple[Any, Any]:
+        """Draws for one lane: its number, and the state after it."""
         generator.bit_generator.state = pcg.as_numpy_has_it(state)
         value = drawing(generator, *leaves)
         return pcg.as_words(generator.bit_generator.state), value
 
     def draw_all(self, drawing: Drawing, states: Column, args: list[Any], kind: Kind) -> pcg.Drawn | None:
+        """Draws for all lanes at once where the method is a plain one, or None."""
         if drawing.method == "integers":
             limits = _limits(drawing, args)
             return None if limits is None else pcg.integers(states, *limits)
@@ -121,16 +125,19 @@ class PythonStreams(Streams):
     kind = AS_MADE
 
     def begun(self, root: Column, positions: Column) -> Column:
+        """A generator for every lane, seeded from the root and the lane's position."""
         out = np.empty(len(positions), object)
         for i, seed in enumerate(self.seeds(root, positions)):
             out[i] = random.Random(seed)
         return out
 
     def seeds(self, root: Column, positions: Column) -> list[int]:
+        """One seed of 128 bits for every lane."""
         words = words_of(root, positions, self.number, 2)
         return (words[:, 0] | words[:, 1].astype(np.uint64) << np.uint64(32)).tolist()  # type: ignore[no-any-return]
 
     def draw(self, drawing: Drawing, state: Any, leaves: Sequence[Any], generator: Any) -> tuple[Any, Any]:
+        """Draws for one lane; Python's generators keep their state themselves."""
         return state, drawing(state, *leaves)
 
 
@@ -156,6 +163,7 @@ class StreamOp(Op):
     simple = False
 
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
+        """Draws for all lanes at once, and one by one for those where that cannot be done."""
         call, states = self.run, args[0]
         assert isinstance(call, StreamDraw)
         n = len(states)

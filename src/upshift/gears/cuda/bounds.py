@@ -48,13 +48,26 @@ BOUNDED = frozenset(("sin", "cos", "tanh", "atan", "asin", "acos", "atan2", "erf
 class Words(Protocol):
     """Writes lines."""
 
-    def add(self, *terms: str | None) -> str: ...
-    def mul(self, *factors: str) -> str: ...
-    def div(self, a: str, b: str) -> str: ...
-    def size(self, a: str) -> str: ...
-    def wide(self, a: str) -> str: ...
-    def is_single(self, a: str) -> bool: ...
-    def leave_unless(self, compare: str, a: str, b: str) -> None: ...
+    def add(self, *terms: str | None) -> str:
+        """The line for a sum of bounds."""
+
+    def mul(self, *factors: str) -> str:
+        """The line for a product of bounds."""
+
+    def div(self, a: str, b: str) -> str:
+        """The line for a quotient of bounds."""
+
+    def size(self, a: str) -> str:
+        """The line for the size of a float, without its sign."""
+
+    def wide(self, a: str) -> str:
+        """The line for a float as a float64."""
+
+    def is_single(self, a: str) -> bool:
+        """Whether a value is a float32."""
+
+    def leave_unless(self, compare: str, a: str, b: str) -> None:
+        """The lines that leave the lane where a comparison does not hold."""
 
 
 Rule = Callable[[Words, str, Sequence[str], Sequence[Error]], Error]
@@ -101,6 +114,7 @@ def of_sum(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> 
 
 
 def of_product(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
+    """How far a product may be off."""
     (a, b), (ea, eb) = args, errors
     if not isinstance(ea, str) and not isinstance(eb, str):
         return _relative(w, out, (ea or 0.0) + (eb or 0.0) + step(w, out))
@@ -110,6 +124,7 @@ def of_product(w: Words, out: str, args: Sequence[str], errors: Sequence[Error])
 
 
 def of_quotient(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
+    """How far a quotient may be off; lanes whose divisor is not known well enough are left."""
     (a, b), (ea, eb) = args, errors
     if not isinstance(ea, str) and not isinstance(eb, str):
         return _relative(w, out, (ea or 0.0) + (eb or 0.0) + step(w, out))
@@ -121,6 +136,7 @@ def of_quotient(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]
 
 
 def of_root(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
+    """How far a square root may be off; lanes whose argument is not known well enough are left."""
     (a,), (ea,) = args, errors
     if isinstance(ea, float):
         return _relative(w, out, 0.5 * ea + step(w, out))

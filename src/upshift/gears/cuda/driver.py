@@ -264,6 +264,7 @@ def new_stream() -> int:
 
 
 def wait(stream: int = 0) -> None:
+    """Waits until all work of a stream is done."""
     _call("cuStreamSynchronize", stream)
 
 
@@ -276,6 +277,7 @@ def is_done(stream: int = 0) -> bool:
 
 
 def clear(address: int, size: int, stream: int = 0) -> None:
+    """Fills memory of the GPU with zeros, in a stream."""
     _queue("cuMemsetD8Async", address, 0, size, stream)
 
 

@@ -39,6 +39,7 @@ class CudaFunction:
 
     @property
     def kinds(self) -> Sequence[Kind]:
+        """The kinds of the columns that the kernel takes."""
         return self.kernel.kinds
 
     def captured(self, f: Any, shared: dict[str, Any]) -> Any:
@@ -51,6 +52,7 @@ class CudaFunction:
         return self.taken.block(captured, arrays.place), arrays
 
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:
+        """Runs the kernel over all lanes; None if what it captured is not as it was compiled for."""
         captured = self.captured(f, shared)
         if captured is None:
             return None

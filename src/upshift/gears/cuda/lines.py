@@ -88,6 +88,7 @@ def is_close(one: Instruction) -> bool:
 
 
 def is_rounding(one: Instruction) -> bool:
+    """Whether an instruction rounds a float to a whole number."""
     return one.op == "call" and one.detail[0] in ROUNDED
 
 
@@ -101,6 +102,7 @@ def reached(made: Sequence[Instruction], found: set[str]) -> set[str]:
 
 
 def error_name(value: str) -> str:
+    """The name of the variable that holds a value's error bound."""
     return f"%upshift.error.{value[1:].strip(chr(34))}"
 
 

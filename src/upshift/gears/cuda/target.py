@@ -73,6 +73,7 @@ class Target:
             passes.run(module, builder)
 
     def assemble(self, module: Any) -> str:
+        """The PTX of a module of LLVM's."""
         text: str = self.machine.emit_assembly(module)
         return text
 

@@ -107,6 +107,7 @@ def c_name(name: str) -> str:
 
 
 def is_single(name: str) -> bool:
+    """Whether a function is the float32 one of its name."""
     return name.removeprefix(OWN).startswith(SINGLE)
 
 

@@ -25,11 +25,13 @@ def _sum_of(a: Traced | None, b: Traced | None) -> Traced | None:
 
 
 def add(work: Work, a: Value, b: Value) -> Value:
+    """`a + b`; of booleans, `a or b`."""
     x = lax.bitwise_or(*jnp.broadcast_arrays(a.x, b.x)) if a.dtype == bool else a.x + b.x
     return _added(work, x, a, b, a.nonneg and b.nonneg)
 
 
 def subtract(work: Work, a: Value, b: Value) -> Value:
+    """`a - b`; NumPy has none of booleans."""
     if a.dtype == bool:
         raise refuse("it subtracts booleans")
     return _added(work, a.x - b.x, a, b, False)
@@ -69,6 +71,7 @@ def multiply(work: Work, a: Value, b: Value, loose: bool = False) -> Value:
 
 
 def divide(work: Work, a: Value, b: Value) -> Value:
+    """`a / b`, in the loop's very bits where both are; otherwise with a bound on how far it may be off."""
     nonneg = a.nonneg and b.nonneg
     sharp = a.sharp and b.sharp and _is_real(a)
     x = work.rounded_right(operator.truediv, a.x, work.beside(b.x, a.x)) if sharp else work.fixed(a.x / b.x)
@@ -99,14 +102,17 @@ def _lost(x: Traced, a: Value, b: Value | None) -> Callable[[], Traced] | None:
 
 
 def negative(work: Work, a: Value) -> Value:
+    """`-a`."""
     return work.made(-a.x, a, relative=a.relative, absolute=a.absolute)
 
 
 def positive(work: Work, a: Value) -> Value:
+    """`+a`."""
     return a
 
 
 def absolute(work: Work, a: Value) -> Value:
+    """`abs(a)`, of complex numbers too."""
     x = jnp.abs(a.x)
     if a.dtype.kind == "c":
         return work.made(x, a, relative=a.relative + 4 * ROUND[a.bytes], absolute=a.absolute, nonneg=True)
@@ -114,16 +120,19 @@ def absolute(work: Work, a: Value) -> Value:
 
 
 def square(work: Work, a: Value) -> Value:
+    """`a * a`."""
     return multiply(work, a, a)
 
 
 def reciprocal(work: Work, a: Value) -> Value:
+    """`1 / a` of a float."""
     if a.dtype.kind != "f":
         raise refuse("it takes the reciprocal of ints")
     return divide(work, Value(work.number(1.0, a.dtype), nonneg=True), a)
 
 
 def sqrt(work: Work, a: Value) -> Value:
+    """The square root, in the loop's very bits where `a` is; otherwise with a bound on how far it may be off."""
     sharp = a.sharp and _is_real(a)
     x = work.rounded_right(jnp.sqrt, a.x) if sharp else work.fixed(jnp.sqrt(a.x))
     if not work.careful or sharp:
@@ -141,22 +150,27 @@ def sqrt(work: Work, a: Value) -> Value:
 
 
 def pick(work: Work, condition: Traced, a: Value, b: Value) -> Value:
+    """`a` where the condition holds, `b` elsewhere."""
     return work.moved(jnp.where(condition, a.x, b.x), a, b)
 
 
 def minimum(work: Work, a: Value, b: Value) -> Value:
+    """The smaller one, or NaN if one is NaN."""
     return pick(work, (a.x < b.x) | _is_nan(a), a, b)
 
 
 def maximum(work: Work, a: Value, b: Value) -> Value:
+    """The larger one, or NaN if one is NaN."""
     return pick(work, (a.x > b.x) | _is_nan(a), a, b)
 
 
 def fmin(work: Work, a: Value, b: Value) -> Value:
+    """The smaller one, or the other one if one is NaN."""
     return pick(work, (a.x <= b.x) | _is_nan(b), a, b)
 
 
 def fmax(work: Work, a: Value, b: Value) -> Value:
+    """The larger one, or the other one if one is NaN."""
     return pick(work, (a.x >= b.x) | _is_nan(b), a, b)
 
 
@@ -175,6 +189,7 @@ def _is_nan(a: Value) -> Traced:
 
 
 def copysign(work: Work, a: Value, b: Value) -> Value:
+    """`a` with the sign of `b`; lanes whose `b` may be on either side of zero are left."""
     if not b.sharp:
         _near(work, b, jnp.abs(b.x))
     work.decide_on(b)
@@ -183,10 +198,12 @@ def copysign(work: Work, a: Value, b: Value) -> Value:
 
 
 def has_sign_bit(x: Traced) -> Traced:
+    """Which floats have the sign bit, -0.0 among them."""
     return lax.bitcast_convert_type(x, np.int64 if x.dtype.itemsize == 8 else np.int32) < 0
 
 
 def sign_bit(work: Work, a: Value) -> Value:
+    """`np.signbit` of an exact float."""
     if not a.sharp or a.dtype.kind != "f":
         raise refuse("it looks at the sign bit of what is no exact float")
     return Value(has_sign_bit(a.x))
@@ -207,6 +224,7 @@ COMPARES: dict[str, Callable[..., Traced]] = {
 
 
 def compare(work: Work, name: str, a: Value, b: Value) -> Value:
+    """A comparison by NumPy's name; lanes whose sides are nearer than their errors are left."""
     if work.careful and not (a.sharp and b.sharp):
         if a.dtype.kind == "c":
             raise refuse("it compares complex numbers that may be off in their last bits")
@@ -224,22 +242,27 @@ def truth(work: Work, a: Value) -> Value:
 
 
 def zero_of(work: Work, a: Value) -> Value:
+    """Zero in the dtype of `a`."""
     return Value(jnp.zeros((), a.dtype))
 
 
 def is_nan(work: Work, a: Value) -> Value:
+    """Which numbers are NaN."""
     return Value(jnp.isnan(a.x) if a.dtype.kind in "fc" else jnp.zeros(a.shape, bool))
 
 
 def is_infinite(work: Work, a: Value) -> Value:
+    """Which numbers are infinite."""
     return Value(jnp.isinf(a.x) if a.dtype.kind in "fc" else jnp.zeros(a.shape, bool))
 
 
 def is_finite(work: Work, a: Value) -> Value:
+    """Which numbers are finite."""
     return Value(jnp.isfinite(a.x) if a.dtype.kind in "fc" else jnp.ones(a.shape, bool))
 
 
 def sign(work: Work, a: Value) -> Value:
+    """-1, 0 or 1; lanes whose number may be on either side of zero are left."""
     if a.dtype.kind not in "fiu":
         raise refuse(f"it takes the sign of {a.dtype.name}")
     if not a.sharp:
@@ -269,6 +292,7 @@ def rounded(work: Work, name: str, a: Value) -> Value:
 
 
 def fmod(work: Work, a: Value, b: Value) -> Value:
+    """C's remainder, with the sign of `a`."""
     _must_be_sharp(a, b, "a remainder")
     x, y = jnp.broadcast_arrays(a.x, b.x)
     if a.dtype.kind in "iu":
@@ -280,10 +304,12 @@ def fmod(work: Work, a: Value, b: Value) -> Value:
 
 
 def remainder(work: Work, a: Value, b: Value) -> Value:
+    """Python's remainder, with the sign of `b`."""
     return _divmod(work, a, b)[1]
 
 
 def floor_divide(work: Work, a: Value, b: Value) -> Value:
+    """The quotient, rounded down."""
     return _divmod(work, a, b)[0]
 
 

@@ -27,12 +27,14 @@ class Call:
 
     @property
     def kind(self) -> Kind:
+        """The kind of the one array that the call makes."""
         if self.several:
             raise refuse(f"{self.name} makes several arrays")
         return self.makes[0]
 
     @property
     def name(self) -> str:
+        """NumPy's name of the function, for refusals."""
         return str(getattr(self.fn, "__name__", self.fn))
 
     def bound(self, *names: str) -> dict[str, Any]:

@@ -156,6 +156,7 @@ class Compiled:
 
     @property
     def on_cpu(self) -> bool:
+        """Whether XLA compiled it for this machine's processor."""
         return self.program.outline.on_cpu
 
     @property
@@ -166,14 +167,17 @@ class Compiled:
 
     @property
     def mixed(self) -> bool:
+        """Whether results of different kinds stand in one column."""
         return self.program.outline.mixed
 
     @property
     def kinds(self) -> Sequence[Kind]:
+        """The kinds of the columns that it takes."""
         return self.tree.kinds
 
     @property
     def form(self) -> Form:
+        """The structure of one result: how its columns form tuples, lists and dicts."""
         return self.program.outline.form
 
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:

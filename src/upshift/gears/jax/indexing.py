@@ -18,6 +18,7 @@ from .value import Traced, Value, Work, refuse
 
 
 def getitem(work: Work, call: Call) -> Value:
+    """`x[key]`."""
     x, key = call.args
     if not isinstance(x, Value):
         x = value_of(work, x)
@@ -73,6 +74,7 @@ def _within(work: Work, key: Any, shape: tuple[int, ...]) -> Any:
 
 
 def take(work: Work, call: Call) -> Value:
+    """`np.take`."""
     given = call.bound("a", "indices", "axis")
     a, axis = value_of(work, given["a"]), known(given.get("axis"), "an axis")
     x = jnp.ravel(a.x) if axis is None else a.x
@@ -84,6 +86,7 @@ def take(work: Work, call: Call) -> Value:
 
 
 def take_along_axis(work: Work, call: Call) -> Value:
+    """`np.take_along_axis`; lanes with an index out of bounds are left."""
     given = call.bound("arr", "indices", "axis")
     a, index = value_of(work, given["arr"]), value_of(work, given["indices"])
     axis = known(given.get("axis", -1), "an axis")

@@ -30,6 +30,7 @@ def placed(*names: str) -> Row:
 
 
 def compress(work: Work, call: Call) -> Value:
+    """`np.compress` with a condition that is the same for all lanes."""
     given = call.bound("condition", "a", "axis")
     a = value_of(work, given["a"])
     places = np.arange(a.x.size).reshape(a.shape)
@@ -38,6 +39,7 @@ def compress(work: Work, call: Call) -> Value:
 
 
 def reshape(work: Work, call: Call) -> Value:
+    """`np.reshape` in C's or Fortran's order."""
     given = call.bound("a", "shape", "newshape", "order")
     a, order = value_of(work, given["a"]), given.get("order", "C")
     if order not in ("C", "F"):
@@ -46,6 +48,8 @@ def reshape(work: Work, call: Call) -> Value:
 
 
 def at_least(fn: Callable[..., Traced]) -> Row:
+    """The row of `np.atleast_1d` and its relatives."""
+
     def row(work: Work, call: Call) -> Value:
         (arg,) = call.args
         a = value_of(work, arg)
@@ -55,6 +59,7 @@ def at_least(fn: Callable[..., Traced]) -> Row:
 
 
 def unstack(work: Work, call: Call) -> Value:
+    """`np.unstack`: the parts along an axis."""
     given = call.bound("x", "axis")
     a, axis = value_of(work, given["x"]), int(known(given.get("axis", 0), "an axis"))
     made = [lax.index_in_dim(a.x, i, axis % a.ndim, keepdims=False) for i in range(a.shape[axis])]
@@ -65,6 +70,7 @@ def unstack(work: Work, call: Call) -> Value:
 
 
 def average(work: Work, call: Call) -> Value:
+    """`np.average`, with weights of the array's shape or without."""
     given = call.bound("a", "axis", "weights", "keepdims")
     a = value_of(work, given["a"], call.kind.dtype)
     axes, keepdims = axes_of(given.get("axis"), a.ndim), bool(given.get("keepdims", False))
@@ -79,6 +85,7 @@ def average(work: Work, call: Call) -> Value:
 
 
 def trapezoid(work: Work, call: Call) -> Value:
+    """`np.trapezoid` with a constant distance."""
     given = call.bound("y", "dx", "axis")
     y = value_of(work, given["y"])
     if y.dtype != call.kind.dtype:
@@ -118,6 +125,7 @@ def without_nan(fill: float | None, fn: Callable[..., Traced] | None = None) -> 
 
 
 def interp(work: Work, call: Call) -> Value:
+    """`np.interp` of exact numbers; lanes whose table does not ascend are left."""
     given = call.bound("x", "xp", "fp")
     x, xp, fp = (value_of(work, given[name], FLOAT) for name in ("x", "xp", "fp"))
     if not (x.sharp and xp.sharp and fp.sharp):
@@ -129,6 +137,7 @@ def interp(work: Work, call: Call) -> Value:
 
 
 def digitize(work: Work, call: Call) -> Value:
+    """`np.digitize` of exact numbers; lanes whose bins do not ascend are left."""
     given = call.bound("x", "bins", "right")
     x, bins = value_of(work, given["x"], FLOAT), value_of(work, given["bins"], FLOAT)
     if not (x.sharp and bins.sharp):
@@ -141,6 +150,7 @@ def digitize(work: Work, call: Call) -> Value:
 
 
 def linspace(work: Work, call: Call) -> Value:
+    """`np.linspace` between two floats."""
     given = call.bound("start", "stop", "num", "endpoint")
     start, stop = (value_of(work, given[name], call.kind.dtype) for name in ("start", "stop"))
     num, ends = int(known(given.get("num", 50), "num")), bool(known(given.get("endpoint", True), "endpoint"))
@@ -156,6 +166,7 @@ def linspace(work: Work, call: Call) -> Value:
 
 
 def heaviside(work: Work, a: Value, b: Value) -> Value:
+    """`np.heaviside`."""
     zero = do.zero_of(work, a)
     below = do.compare(work, "less", a, zero)
     at = do.compare(work, "equal", a, zero)
@@ -164,6 +175,7 @@ def heaviside(work: Work, a: Value, b: Value) -> Value:
 
 
 def singular_values(work: Work, call: Call) -> Value:
+    """The singular values of a matrix; singular vectors have free signs and are refused."""
     given = call.bound("a", "x", "compute_uv", "full_matrices")
     if call.several or given.get("compute_uv") is True:
         raise refuse("singular vectors, whose signs are free")
@@ -176,6 +188,7 @@ def singular_values(work: Work, call: Call) -> Value:
 
 
 def differences(work: Work, call: Call) -> Value:
+    """`np.ediff1d`."""
     given = call.bound("ary")
     a = value_of(work, given["ary"])
     flat = work.moved(jnp.ravel(a.x), a)

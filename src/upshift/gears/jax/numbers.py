@@ -49,6 +49,8 @@ def _bits(fn: Callable[..., Any]) -> Two:
 
 
 def shift(fn: Callable[..., Any]) -> Two:
+    """The row of a shift; lanes with a negative count are left, as the loop raises there."""
+
     def shifted(work: Work, a: Value, b: Value) -> Value:
         if b.dtype.kind == "i":
             work.odd(b.x < 0)

@@ -45,6 +45,7 @@ def _two(work: Work, call: Call) -> tuple[Value, Value]:
 
 
 def matmul(work: Work, call: Call) -> Value:
+    """`a @ b`."""
     a, b = _two(work, call)
     return contracted(work, _product(a, b), a, b, a.shape[-1])
 
@@ -55,6 +56,7 @@ def _product(a: Value, b: Value) -> Traced:
 
 
 def dot(work: Work, call: Call) -> Value:
+    """`np.dot`."""
     a, b = _two(work, call)
     if not a.ndim or not b.ndim:
         made = do.multiply(work, a, b)  # to which NumPy adds zero, so that none is negative
@@ -64,11 +66,13 @@ def dot(work: Work, call: Call) -> Value:
 
 
 def vdot(work: Work, call: Call) -> Value:
+    """`np.vdot`: the product of two flattened arrays."""
     a, b = _two(work, call)
     return contracted(work, jnp.vdot(a.x, b.x), a, b, a.x.size)
 
 
 def inner(work: Work, call: Call) -> Value:
+    """`np.inner`."""
     a, b = _two(work, call)
     if not a.ndim or not b.ndim:
         return do.multiply(work, a, b)
@@ -76,11 +80,13 @@ def inner(work: Work, call: Call) -> Value:
 
 
 def vecdot(work: Work, call: Call) -> Value:
+    """`np.vecdot`: the product along the last axis."""
     a, b = _two(work, call)
     return contracted(work, jnp.vecdot(a.x, b.x), a, b, a.shape[-1])
 
 
 def outer(work: Work, call: Call) -> Value:
+    """`np.outer`: all products of a number of one array with one of the other."""
     a, b = _two(work, call)
     left, right = jnp.ravel(a.x)[:, None], jnp.ravel(b.x)[None, :]
     return do.multiply(work, work.moved(left, a), work.moved(right, b))
@@ -107,6 +113,7 @@ def einsum(work: Work, call: Call) -> Value:
 
 
 def tensordot(work: Work, call: Call) -> Value:
+    """`np.tensordot`."""
     given = call.bound("a", "b", "axes")
     dtype = call.kind.dtype
     a, b = value_of(work, given["a"], dtype), value_of(work, given["b"], dtype)
@@ -119,6 +126,7 @@ def tensordot(work: Work, call: Call) -> Value:
 
 
 def kron(work: Work, call: Call) -> Value:
+    """`np.kron`."""
     a, b = _two(work, call)
     return _product_like(work, work.fixed(jnp.kron(a.x, b.x)), a, b)
 
@@ -131,6 +139,7 @@ def _product_like(work: Work, x: Traced, a: Value, b: Value) -> Value:
 
 
 def cross(work: Work, call: Call) -> Value:
+    """`np.cross`."""
     given = call.bound("a", "b")
     dtype = call.kind.dtype
     a, b = value_of(work, given["a"], dtype), value_of(work, given["b"], dtype)
@@ -138,6 +147,7 @@ def cross(work: Work, call: Call) -> Value:
 
 
 def trace(work: Work, call: Call) -> Value:
+    """`np.trace`: the sum of a diagonal."""
     given = call.bound("a", "offset", "axis1", "axis2")
     a = value_of(work, given["a"], call.kind.dtype)
     options = {name: known(given[name], name) for name in ("offset", "axis1", "axis2") if name in given}
@@ -146,6 +156,8 @@ def trace(work: Work, call: Call) -> Value:
 
 
 def convolve(fn: Callable[..., Traced]) -> Row:
+    """The row of `np.convolve` and `np.correlate`."""
+
     def row(work: Work, call: Call) -> Value:
         given = call.bound("a", "v", "mode")
         dtype = call.kind.dtype
@@ -191,6 +203,7 @@ def _condition(work: Work, a: Value, inverse: Traced) -> Traced:
 
 
 def inv(work: Work, call: Call) -> Value:
+    """The inverse of a matrix, with a bound from its condition number."""
     (arg,) = call.args
     a = _matrix(work, arg, call.kind.dtype)
     x = jnp.linalg.inv(a.x)
@@ -199,6 +212,7 @@ def inv(work: Work, call: Call) -> Value:
 
 
 def solve(work: Work, call: Call) -> Value:
+    """The solution of a linear system, with a bound from the condition number."""
     given = call.bound("a", "b")
     a, b = _matrix(work, given["a"], call.kind.dtype), value_of(work, given["b"], call.kind.dtype)
     if not b.sharp or b.ndim not in (1, 2):
@@ -211,6 +225,7 @@ def solve(work: Work, call: Call) -> Value:
 
 
 def det(work: Work, call: Call) -> Value:
+    """The determinant, with a bound from the lengths of the rows."""
     (arg,) = call.args
     a = _matrix(work, arg, call.kind.dtype)
     n = a.shape[-1]
@@ -220,6 +235,7 @@ def det(work: Work, call: Call) -> Value:
 
 
 def eigvalsh(work: Work, call: Call) -> Value:
+    """The eigenvalues of a symmetric matrix, of which NumPy reads the lower half."""
     (arg,) = call.args
     a = _matrix(work, arg, call.kind.dtype)
     x = jnp.linalg.eigh(jnp.tril(a.x) + jnp.tril(a.x, -1).T, symmetrize_input=False)[0]  # NumPy looks at one half
@@ -228,6 +244,7 @@ def eigvalsh(work: Work, call: Call) -> Value:
 
 
 def cholesky(work: Work, call: Call) -> Value:
+    """The Cholesky factor; lanes whose matrix is not positive definite are left."""
     given = call.bound("a")
     a = _matrix(work, given["a"], call.kind.dtype)
     x = jnp.linalg.cholesky(jnp.tril(a.x) + jnp.tril(a.x, -1).T, symmetrize_input=False)
@@ -242,6 +259,8 @@ def cholesky(work: Work, call: Call) -> Value:
 
 
 def transform(fn: Callable[..., Traced]) -> Row:
+    """The row of a Fourier transform."""
+
     def row(work: Work, call: Call) -> Value:
         given = call.bound("a", "n", "axis")
         single = call.kind.dtype.itemsize // (1 + (call.kind.dtype.kind == "c")) == 4

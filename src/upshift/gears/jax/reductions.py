@@ -61,12 +61,14 @@ def _operand(work: Work, given: dict[str, Any], dtype: np.dtype[Any] | None = No
 
 
 def sum_(work: Work, call: Call) -> Value:
+    """`np.sum`."""
     given = _asked(call, "dtype")
     a = _operand(work, given, call.kind.dtype)
     return summed(work, a, axes_of(given.get("axis"), a.ndim), bool(given.get("keepdims", False)))
 
 
 def mean(work: Work, call: Call) -> Value:
+    """`np.mean`."""
     given = _asked(call, "dtype")
     a = _operand(work, given, call.kind.dtype)
     return _mean(work, a, axes_of(given.get("axis"), a.ndim), bool(given.get("keepdims", False)))
@@ -82,6 +84,7 @@ def _mean(work: Work, a: Value, axes: tuple[int, ...], keepdims: bool, less: flo
 
 
 def var(work: Work, call: Call) -> Value:
+    """`np.var`: the mean of squared distances from the mean."""
     given = _asked(call, "dtype", "ddof", "correction")
     a = _operand(work, given, call.kind.dtype)
     if a.dtype.kind != "f":
@@ -100,10 +103,12 @@ def var(work: Work, call: Call) -> Value:
 
 
 def std(work: Work, call: Call) -> Value:
+    """`np.std`: the root of the variance."""
     return do.sqrt(work, var(work, call))
 
 
 def prod(work: Work, call: Call) -> Value:
+    """`np.prod`."""
     given = _asked(call, "dtype")
     a = _operand(work, given, call.kind.dtype)
     axes = axes_of(given.get("axis"), a.ndim)
@@ -117,6 +122,8 @@ def prod(work: Work, call: Call) -> Value:
 
 
 def extreme(fn: Callable[..., Traced]) -> Row:
+    """The row of `np.max` or `np.min`."""
+
     def row(work: Work, call: Call) -> Value:
         given = _asked(call)
         a = _operand(work, given)
@@ -129,6 +136,7 @@ def extreme(fn: Callable[..., Traced]) -> Row:
 
 
 def ptp(work: Work, call: Call) -> Value:
+    """`np.ptp`: the distance of the largest number from the smallest."""
     return do.subtract(work, extreme(jnp.max)(work, call), extreme(jnp.min)(work, call))
 
 
@@ -144,6 +152,7 @@ def truths(fn: Callable[..., Traced]) -> Row:
 
 
 def count_nonzero(work: Work, call: Call) -> Value:
+    """`np.count_nonzero`."""
     given = _asked(call)
     a = do.truth(work, _operand(work, given))
     axes = axes_of(given.get("axis"), a.ndim)
@@ -170,6 +179,7 @@ def arg_extreme(fn: Callable[..., Traced], best: Callable[..., Traced]) -> Row:
 
 
 def cumsum(work: Work, call: Call) -> Value:
+    """`np.cumsum`."""
     return _running_sum(work, call, jnp.cumsum)
 
 
@@ -189,6 +199,7 @@ def _running_sum(work: Work, call: Call, fn: Callable[..., Traced]) -> Value:
 
 
 def cumprod(work: Work, call: Call) -> Value:
+    """`np.cumprod`."""
     given = _asked(call, "dtype")
     a = _operand(work, given, call.kind.dtype)
     axis = known(given.get("axis"), "an axis")
@@ -202,6 +213,8 @@ def cumprod(work: Work, call: Call) -> Value:
 
 
 def running_extreme(fn: Callable[..., Traced]) -> Row:
+    """The row of `np.maximum.accumulate` or `np.minimum.accumulate`; lanes with NaN are left."""
+
     def row(work: Work, call: Call) -> Value:
         given = call.bound("array", "axis")
         a = value_of(work, given["array"])
@@ -231,6 +244,7 @@ def _at(work: Work, a: Value, i: int, axis: int) -> Value:
 
 
 def median(work: Work, call: Call) -> Value:
+    """`np.median`: the middle number, or the mean of the middle two."""
     given = call.bound("a", "axis")
     a, axis, n = _sorted_along(work, given)
     if n % 2:

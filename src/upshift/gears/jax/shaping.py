@@ -27,6 +27,8 @@ def moving(fn: Callable[..., Traced], *names: str) -> Row:
 
 
 def splitting(fn: Callable[..., Traced]) -> Row:
+    """The row of `np.split` and its relatives."""
+
     def row(work: Work, call: Call) -> Value:
         given = call.bound("ary", "indices_or_sections", "axis")
         a = value_of(work, given["ary"])
@@ -52,6 +54,7 @@ def joining(fn: Callable[..., Traced], name: str) -> Row:
 
 
 def append(work: Work, call: Call) -> Value:
+    """`np.append`."""
     given = call.bound("arr", "values", "axis")
     a, b = (value_of(work, given[name], call.kind.dtype) for name in ("arr", "values"))
     return work.moved(jnp.append(a.x, b.x, axis=known(given.get("axis"), "an axis")), a, b)
@@ -83,6 +86,7 @@ def like(number: float | None) -> Row:
 
 
 def full(work: Work, call: Call) -> Value:
+    """`np.full`."""
     given = call.bound("shape", "fill_value", "dtype")
     return _filled(work, given["fill_value"], call)
 
@@ -93,6 +97,7 @@ def _filled(work: Work, fill: Any, call: Call) -> Value:
 
 
 def astype(work: Work, call: Call) -> Value:
+    """`np.astype`."""
     given = call.bound("x", "dtype", "order")
     return do.cast(work, value_of(work, given["x"]), call.kind.dtype)
 
@@ -101,6 +106,7 @@ def astype(work: Work, call: Call) -> Value:
 
 
 def where(work: Work, call: Call) -> Value:
+    """`np.where` with three arguments."""
     if len(call.args) != 3 or call.keywords:
         raise refuse("where with these arguments")
     condition = do.truth(work, value_of(work, call.args[0]))
@@ -109,6 +115,7 @@ def where(work: Work, call: Call) -> Value:
 
 
 def clip(work: Work, call: Call) -> Value:
+    """`np.clip`."""
     given = call.bound("a", "a_min", "a_max", "min", "max")
     made = value_of(work, given["a"], call.kind.dtype)
     low, high = given.get("a_min", given.get("min")), given.get("a_max", given.get("max"))
@@ -120,6 +127,7 @@ def clip(work: Work, call: Call) -> Value:
 
 
 def select(work: Work, call: Call) -> Value:
+    """`np.select`: the first choice whose condition holds."""
     given = call.bound("condlist", "choicelist", "default")
     made = value_of(work, given.get("default", 0), call.kind.dtype)
     pairs = list(zip(given["condlist"], given["choicelist"], strict=True))
@@ -145,6 +153,7 @@ def rounding(work: Work, call: Call) -> Value:
 
 
 def nan_to_num(work: Work, call: Call) -> Value:
+    """`np.nan_to_num` of floats."""
     given = call.bound("x", "nan", "posinf", "neginf")
     a = value_of(work, given["x"])
     if a.dtype.kind != "f":
@@ -160,6 +169,7 @@ def nan_to_num(work: Work, call: Call) -> Value:
 
 
 def isclose(work: Work, call: Call) -> Value:
+    """`np.isclose`."""
     given = call.bound("a", "b", "rtol", "atol", "equal_nan")
     a, b = (value_of(work, given[name], FLOAT) for name in "ab")
     rtol, atol = (known(given.get(n, d), n) for n, d in (("rtol", 1e-5), ("atol", 1e-8)))
@@ -172,6 +182,7 @@ def isclose(work: Work, call: Call) -> Value:
 
 
 def allclose(work: Work, call: Call) -> Value:
+    """`np.allclose`."""
     return Value(jnp.all(isclose(work, call).x))
 
 
@@ -179,6 +190,7 @@ def allclose(work: Work, call: Call) -> Value:
 
 
 def sort(work: Work, call: Call) -> Value:
+    """`np.sort`."""
     given = call.bound("a", "axis", "kind", "stable")
     a = value_of(work, given["a"])
     if a.dtype.kind == "c":
@@ -208,6 +220,7 @@ def argsort(work: Work, call: Call) -> Value:
 
 
 def searchsorted(work: Work, call: Call) -> Value:
+    """`np.searchsorted` of exact numbers; lanes whose table does not ascend are left."""
     given = call.bound("a", "v", "side")
     a, v = value_of(work, given["a"]), value_of(work, given["v"])
     dtype = np.result_type(a.dtype, v.dtype)
@@ -222,6 +235,7 @@ def searchsorted(work: Work, call: Call) -> Value:
 
 
 def diff(work: Work, call: Call) -> Value:
+    """`np.diff`."""
     given = call.bound("a", "n", "axis")
     a, axis = value_of(work, given["a"]), known(given.get("axis", -1), "an axis")
     made = a
@@ -234,6 +248,7 @@ def diff(work: Work, call: Call) -> Value:
 
 
 def meshgrid(work: Work, call: Call) -> Value:
+    """`np.meshgrid`."""
     if set(call.keywords) - {"indexing"}:
         raise refuse("meshgrid with these arguments")
     values = [value_of(work, arg) for arg in call.args]
@@ -242,6 +257,7 @@ def meshgrid(work: Work, call: Call) -> Value:
 
 
 def pad(work: Work, call: Call) -> Value:
+    """`np.pad`, in the modes that copy numbers and compute none."""
     given = call.bound("array", "pad_width", "mode", "constant_values")
     a, mode = value_of(work, given["array"]), known(given.get("mode", "constant"), "a mode")
     if mode not in ("constant", "edge", "reflect", "symmetric", "wrap"):
@@ -268,10 +284,12 @@ def polyval(work: Work, call: Call) -> Value:
 
 
 def real_part(work: Work, call: Call) -> Value:
+    """The real part of a complex number."""
     return _part(work, call, jnp.real)
 
 
 def imaginary_part(work: Work, call: Call) -> Value:
+    """The imaginary part of a complex number."""
     return _part(work, call, jnp.imag)
 
 
@@ -282,6 +300,7 @@ def _part(work: Work, call: Call, fn: Callable[..., Traced]) -> Value:
 
 
 def conjugate(work: Work, call: Call) -> Value:
+    """The complex conjugate; a real number as it is."""
     (arg,) = call.args
     a = value_of(work, arg)
     return work.moved(jnp.conjugate(a.x), a) if a.dtype.kind == "c" else a

@@ -57,15 +57,18 @@ class Value:
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """The dtype of the number or array."""
         found: np.dtype[Any] = np.dtype(self.x.dtype)
         return found
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The shape of the array, without lanes."""
         return tuple(self.x.shape)
 
     @property
     def ndim(self) -> int:
+        """How many axes the array has, without lanes."""
         return len(self.x.shape)
 
     @property
@@ -120,6 +123,7 @@ class Frail:
     found: Traced | None = None
 
     def ask(self) -> Traced:
+        """The condition, traced once and only if it is asked for."""
         if self.found is None:
             self.found = self.condition()
         return self.found

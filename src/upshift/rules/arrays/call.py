@@ -34,10 +34,12 @@ class Slot:
 
     @property
     def ndim(self) -> int:
+        """How many axes one element's array has."""
         return len(self.kind.lane_shape)
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The shape of one element's array."""
         return self.kind.lane_shape
 
 
@@ -57,6 +59,7 @@ class Called:
 
     @property
     def slots(self) -> list[Slot]:
+        """The arguments that are known only when lanes run, in order."""
         return [leaf for leaf in self.leaves if isinstance(leaf, Slot)]
 
     @property
@@ -185,6 +188,7 @@ class Named:
 
 
 def has_slots(value: Any) -> bool:
+    """Whether a value, or something nested in it, is known only when lanes run."""
     if isinstance(value, list | tuple):
         return any(map(has_slots, value))
     if isinstance(value, slice):

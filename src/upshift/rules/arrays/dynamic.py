@@ -56,9 +56,11 @@ class Each(Op):
         kinds: tuple[Kind | None, ...],
         layouts: tuple[Strides | None, ...],
     ) -> Each:
+        """The op that makes a call once for every lane; `lanes` says which of its arguments are columns."""
         return cls(getattr(plain, "__name__", "call"), plain, "", lanes=lanes, kinds=kinds, layouts=layouts)
 
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
+        """Calls the function for every lane; lanes whose call raises are left to the plain function."""
         n = len(args[self.lanes.index(True)])
         results, leave = [], np.zeros(n, bool)
         for i, row in enumerate(rows_of(args, self.lanes, self.kinds, n, self.layouts)):

@@ -32,6 +32,7 @@ _SAMPLES: dict[str, tuple[str, ...]] = {
 
 
 def elementwise(called: Called) -> Run | None:
+    """The rule of functions that NumPy broadcasts itself, once all columns have the same number of axes."""
     return broadcasting(called)
 
 
@@ -100,6 +101,7 @@ row(np.real_if_close, never)
 
 @named
 def astype(call: Named) -> Run:
+    """The rule of `np.astype`."""
     x, dtype, rest = call.lane("x"), np.dtype(call.constant("dtype")), call.rest("copy", "order")
     if rest.get("order", "K") not in ("K", "C"):
         return lambda *values: None

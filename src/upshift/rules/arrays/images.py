@@ -29,6 +29,7 @@ IMAGES: dict[str, Rule] = {
 
 
 def is_foreign(fn: Any) -> bool:
+    """Whether a function is one of OpenCV's or scikit-image's."""
     return module_of(fn).split(".")[0] in FOREIGN
 
 

@@ -28,6 +28,7 @@ class Key:
 
     @property
     def lanes(self) -> bool:
+        """Whether part of the key differs from lane to lane."""
         return any(isinstance(item, Slot) and item.lane for item in self.items)
 
 
@@ -82,6 +83,7 @@ def _plain(key: Key, values: Any) -> tuple[Any, ...]:
 
 
 def getitem(called: Called) -> Run | None:
+    """The rule of `x[key]`: a key for the whole column, or a gather where the key differs from lane to lane."""
     (x, key), _ = called.arguments
     if not isinstance(x, Slot):
         return None
@@ -150,10 +152,12 @@ class Seen:
     kind: Kind
 
     def of(self, value: Any) -> Any:
+        """The view that this indexing makes of an array."""
         args, keywords = self.form.build(iter((value, *(leaf.value for leaf in self.leaves))))
         return self.fn(*args, **keywords)
 
     def on_lanes(self, before: Kind) -> Run:
+        """The same indexing for all lanes; it is a view, so that writing through it reaches the column."""
         leaves = (Slot(0, before, True), *(leaf.value for leaf in self.leaves))
         called = Called(self.fn, self.form, leaves, self.kind, (self.kind,), through=True)
         run = ARRAYS[self.fn].rule(called) if self.fn in ARRAYS else None
@@ -179,6 +183,7 @@ class Put(Interned):
 
 
 def put(called: Called) -> Run | None:
+    """The rule of `x[key] = value`, written through the views that lead from the base array to `x`."""
     (base, value, key), _ = called.arguments
     path: tuple[Seen, ...] = called.fn.path  # type: ignore[attr-defined]
     if not isinstance(base, Slot) or isinstance(value, list | tuple):
@@ -291,6 +296,7 @@ row(Put, put)
 
 @named
 def take(call: Named) -> Run:
+    """The rule of `np.take`."""
     x, index, axis = call.any("a"), call.any("indices"), call.constant("axis")
     call.rest()
     if not isinstance(x, Slot):
@@ -318,6 +324,7 @@ row(np.take, take, "np.take(x, [0, 2], axis=0)", "np.take(x, 3)", "x.take([0, 7]
 
 @named
 def take_along_axis(call: Named) -> Run:
+    """The rule of `np.take_along_axis`."""
     x, index, axis = call.lane("arr"), call.lane("indices"), call.constant("axis", -1)
     call.rest()
     if axis is None or x.ndim != index.ndim:
@@ -350,6 +357,7 @@ row(np.select, select, "np.select([x > 1, x > 0], [x, y])", "np.select([x > 1], 
 
 @named
 def compress(call: Named) -> Run:
+    """The rule of `np.compress` with a condition that is the same for all lanes."""
     x, condition, axis = call.lane("a"), call.constant("condition"), call.constant("axis")
     call.rest()
     return along(x, axis, lambda X, last: np.compress(condition, X, axis=last))
@@ -360,6 +368,7 @@ row(np.compress, compress, "np.compress([True, False, True], x, axis=0)", "np.co
 
 @named
 def delete(call: Named) -> Run:
+    """The rule of `np.delete` with positions that are the same for all lanes."""
     x, what, axis = call.lane("arr"), call.constant("obj"), call.constant("axis")
     call.rest()
     return along(x, axis, lambda X, last: np.delete(X, what, axis=last))
@@ -369,6 +378,7 @@ row(np.delete, delete, "np.delete(x, 1, axis=0)", "np.delete(v, [0, 2])", "np.de
 
 
 def choose(called: Called) -> Run | None:
+    """The rule of `np.choose` among arrays of the index's shape."""
     (index, choices), keywords = called.arguments
     if keywords or not isinstance(index, Slot) or not index.lane or not isinstance(choices, list | tuple):
         return None

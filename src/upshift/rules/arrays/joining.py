@@ -117,6 +117,7 @@ row(
 
 @named
 def append(call: Named) -> Run:
+    """The rule of `np.append`."""
     a, b, axis = call.any("arr"), call.any("values"), call.constant("axis")
     call.rest()
     if not (isinstance(a, Slot) and isinstance(b, Slot)) or (axis is not None and a.ndim != b.ndim):
@@ -137,6 +138,7 @@ row(np.append, append, "np.append(x, y)", "np.append(x, y, axis=0)", "np.append(
 
 @named
 def split(call: Named) -> Run:
+    """The rule of `np.split` and its relatives, with bounds that are the same for all lanes."""
     x, parts = call.lane("ary"), call.constant("indices_or_sections")
     axis = negative(call.constant("axis", 0), x.ndim)
     call.rest()
@@ -165,6 +167,7 @@ if hasattr(np, "unstack"):
 
     @named
     def unstack(call: Named) -> Run:
+        """The rule of `np.unstack`: the parts along an axis."""
         x, axis = call.lane("x"), call.constant("axis", 0)
         call.rest()
         return over(x, lambda X: tuple(np.moveaxis(X, negative(axis, x.ndim), 0)))

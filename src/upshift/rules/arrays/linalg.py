@@ -60,6 +60,7 @@ row(np.linalg.diagonal, stacked, "np.linalg.diagonal(m)")
 
 @named
 def solve(call: Named) -> Run:
+    """The rule of `np.linalg.solve`: vectors go as matrices of one column, which is what a stack needs."""
     a, b = call.any("a"), call.any("b")
     call.rest()
     if not (isinstance(a, Slot) and isinstance(b, Slot)) or a.ndim != 2 or b.ndim not in (1, 2):

@@ -15,6 +15,7 @@ from .call import Called, Named, NoRule, Run, Slot, by_rows, flat, has_slots, na
 
 @named
 def full(call: Named) -> Run:
+    """The rule of `np.full` with a number that differs from lane to lane."""
     shape, fill, kind = call.constant("shape"), call.lane("fill_value"), call.called.kind
     call.rest("dtype")
     if fill.ndim or kind is None or has_slots(shape):
@@ -31,6 +32,7 @@ row(
 
 @named
 def linspace(call: Named) -> Run:
+    """The rule of `np.linspace` between numbers that differ from lane to lane."""
     start, stop = call.any("start"), call.any("stop")
     rest = call.rest("num", "endpoint", "dtype")
     if any(isinstance(edge, Slot) and edge.ndim for edge in (start, stop)) or rest.get("num", 50) == 0:
@@ -48,6 +50,7 @@ row(np.linspace, linspace, "np.linspace(0, s, 5)", "np.linspace(s, 2.0, 4, endpo
 
 @named
 def vander(call: Named) -> Run:
+    """The rule of `np.vander`."""
     x, count = call.lane("x"), call.constant("N")
     increasing = call.constant("increasing", False)
     call.rest()
@@ -71,6 +74,7 @@ row(np.vander, vander, "np.vander(v)", "np.vander(v, 3, increasing=True)")
 
 @named
 def resize(call: Named) -> Run:
+    """The rule of `np.resize`: the numbers again and again until the shape is full."""
     x, kind = call.lane("a"), call.called.kind
     call.constant("new_shape")
     call.rest()
@@ -85,6 +89,7 @@ row(np.resize, resize, "np.resize(v, (2, 5))", "np.resize(x, 3)")
 
 @named
 def insert(call: Named) -> Run:
+    """The rule of `np.insert` of one number into a vector, at a place that is the same for all lanes."""
     x, at, value, axis = call.lane("arr"), call.constant("obj"), call.any("values"), call.constant("axis")
     call.rest()
     if (axis is None and x.ndim != 1) or not isinstance(at, int) or not isinstance(value, Slot) or value.ndim:
@@ -105,6 +110,7 @@ row(np.insert, insert, "np.insert(v, 2, s)", "np.insert(v, -1, s)")
 
 
 def meshgrid(called: Called) -> Run | None:
+    """The rule of `np.meshgrid` of vectors."""
     args, keywords = called.arguments
     if set(keywords) - {"indexing"} or any(not isinstance(a, Slot) or a.ndim != 1 for a in args):
         return None
@@ -158,6 +164,7 @@ row(np.argwhere, lambda called: over(called.slots[0], lambda X: np.argwhere(X)[:
 
 @named
 def extract(call: Named) -> Run:
+    """The rule of `np.extract`, for lanes that take the same number of elements."""
     condition, x = call.lane("condition"), call.lane("arr")
     call.rest()
     return over_two(condition, x, lambda C, X: flat(X)[flat(C).astype(bool)].reshape(len(X), -1))
@@ -189,6 +196,7 @@ row(distinct, _distinct)
 
 
 def unique(called: Called) -> Run | None:
+    """The rule of `np.unique`, for lanes with the same number of different values."""
     args, keywords = called.arguments
     if len(args) != 1 or keywords or not isinstance(args[0], Slot) or not args[0].lane:
         return None

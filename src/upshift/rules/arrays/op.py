@@ -48,9 +48,11 @@ class ArrayOp(Op):
 
     @property
     def each(self) -> bool:  # type: ignore[override]
+        """Whether the function is called for every lane by itself."""
         return self.by_rows
 
     def over(self, args: list[Any], spans: Spans) -> tuple[Any, Column | None, Span | None]:
+        """The rule's result for all lanes, or the plain call lane by lane where it is not of the expected kind."""
         n = len(args[self.lanes.index(True)])
         try:
             out = self._in_order(args) if self.ordered else self.run(*args)
@@ -83,6 +85,7 @@ class ArrayOp(Op):
         return found
 
     def fits(self, out: Any, n: int) -> bool:
+        """Whether a result has the dtype and shape that the plain call gave for the traced element."""
         if not self.several:
             kind = self.makes[0]
             return type(out) is np.ndarray and out.dtype == kind.dtype and out.shape == (n, *kind.lane_shape)

@@ -73,6 +73,7 @@ row(np.matmul, product, *(s.format("np.matmul") for s in _PRODUCTS), "np.matmul(
 
 
 def dot(called: Called) -> Run:
+    """The rule of `np.dot` of vectors, matrices and numbers."""
     a, b = _two(called)
     if not a.ndim or not b.ndim:
         return _numbers(a, b)
@@ -95,6 +96,7 @@ row(np.dot, dot, *(s.format("np.dot") for s in _PRODUCTS), "np.dot(x, s)", "m.do
 
 
 def vdot(called: Called) -> Run:
+    """The rule of `np.vdot`: the product of two flattened arrays, the first one conjugated."""
     a, b = _two(called)
     if not (a.lane and b.lane):
         raise NoRule
@@ -105,6 +107,7 @@ row(np.vdot, vdot, "np.vdot(x, y)", "np.vdot(z, z)", close=True)
 
 
 def inner(called: Called) -> Run:
+    """The rule of `np.inner` of vectors and matrices."""
     a, b = _two(called)
     if not a.ndim or not b.ndim or not (a.lane and b.lane) or max(a.ndim, b.ndim) > 2:
         raise NoRule
@@ -120,6 +123,7 @@ row(np.inner, inner, "np.inner(v, v)", "np.inner(x, y)", close=True)
 
 
 def outer(called: Called) -> Run:
+    """The rule of `np.outer`: all products of a number of one array with one of the other."""
     a, b = _two(called)
 
     def wide(slot: Slot, value: Any) -> Any:
@@ -162,6 +166,7 @@ row(np.einsum, einsum, "np.einsum('ij,kj->ik', x, y)", "np.einsum('ii', m)", "np
 
 @named
 def tensordot(call: Named) -> Run:
+    """The rule of `np.tensordot`, by way of `np.einsum`."""
     a, b, axes = call.lane("a"), call.lane("b"), call.constant("axes", 2)
     call.rest()
     if isinstance(axes, int | np.integer):
@@ -187,6 +192,7 @@ row(
 
 
 def kron(called: Called) -> Run | None:
+    """The rule of `np.kron` of arrays with the same number of axes."""
     a, b = _two(called)
     if not (a.lane and b.lane and a.ndim == b.ndim) or called.kind is None:
         return None
@@ -201,6 +207,7 @@ row(np.kron, kron, "np.kron(m, x)", "np.kron(v, v[:2])")
 
 @named
 def cross(call: Named) -> Run:
+    """The rule of `np.cross`."""
     a, b = call.any("a"), call.any("b")
     call.rest()
     if not (isinstance(a, Slot) and isinstance(b, Slot)) or a.ndim != b.ndim:
@@ -213,6 +220,7 @@ row(np.cross, cross, "np.cross(m, m[::-1])", "np.cross(m[0], m[1])")
 
 @named
 def trace(call: Named) -> Run:
+    """The rule of `np.trace`."""
     x = call.lane("a")
     offset, a, b = call.constant("offset", 0), call.constant("axis1", 0), call.constant("axis2", 1)
     rest = call.rest("dtype")

@@ -64,6 +64,7 @@ def _masked(call: Named, x: Any, axis: Any, keep: bool, where: Any, rest: dict[s
 
 
 def reductions(names: str, *samples: str, warns: bool = False, ordered: bool = False) -> None:
+    """Adds a rule for each of these NumPy functions that make less of an axis; `{}` in a sample is its name."""
     for name in names.split():
         row(getattr(np, name), reduction, *(sample.format(name) for sample in samples), warns=warns, ordered=ordered)
 
@@ -131,6 +132,7 @@ for _name in "quantile percentile nanquantile nanpercentile".split():
 
 @named
 def average(call: Named) -> Run:
+    """The rule of `np.average`, with weights or without."""
     x, axis, weights = call.lane("a"), call.constant("axis"), call.any("weights")
     call.rest()
     if weights is None:
@@ -160,6 +162,7 @@ row(np.average, average, "np.average(x)", "np.average(x, axis=0)", "np.average(x
 
 
 def allclose(called: Called) -> Run:
+    """The rule of `np.allclose`."""
     close = broadcasting(called, np.isclose)
     return lambda *values: flat(close(*values)).all(axis=-1)
 
@@ -168,6 +171,7 @@ row(np.allclose, allclose, "np.allclose(x, y)", "np.allclose(x, x)", "np.allclos
 
 
 def array_equal(called: Called) -> Run | None:
+    """The rule of `np.array_equal` of arrays of one shape."""
     a, b = called.leaves[:2]
     if len(called.leaves) != 2 or not isinstance(a, Slot) or not isinstance(b, Slot) or a.shape != b.shape:
         return None

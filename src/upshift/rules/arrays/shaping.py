@@ -27,6 +27,7 @@ from .call import (
 
 @named
 def reshape(call: Named) -> Run:
+    """The rule of `np.reshape` in C's order."""
     x = call.lane("a")
     shape = call.constant("shape", call.constant("newshape"))
     order = call.rest("order", "copy").get("order", "C")
@@ -43,6 +44,7 @@ row(np.reshape, reshape, "x.reshape(20)", "np.reshape(x, (5, 4))", "x.reshape(2,
 
 @named
 def ravel(call: Named) -> Run:
+    """The rule of `np.ravel` in C's order."""
     x = call.lane("a")
     if call.rest("order").get("order", "C") != "C":
         raise NoRule
@@ -54,6 +56,7 @@ row(np.ravel, ravel, "x.ravel()", "np.ravel(x.T)", "x.flatten()", "np.ravel(x, o
 
 @named
 def transpose(call: Named) -> Run:
+    """The rule of `np.transpose` and `x.T`."""
     x, axes = call.lane("a"), call.constant("axes")
     call.rest()
     order = [a + 1 for a in (range(x.ndim)[::-1] if axes is None else [int(a) % x.ndim for a in axes])]
@@ -68,6 +71,7 @@ if hasattr(np, "matrix_transpose"):
 
 @named
 def moveaxis(call: Named) -> Run:
+    """The rule of `np.moveaxis`."""
     x, source, target = call.lane("a"), call.constant("source"), call.constant("destination")
     call.rest()
     return over(x, lambda X: np.moveaxis(X, negative(source, x.ndim), negative(target, x.ndim)))
@@ -78,6 +82,7 @@ row(np.moveaxis, moveaxis, "np.moveaxis(c, 0, 2)", "np.moveaxis(c, [0, 1], [2, 0
 
 @named
 def swapaxes(call: Named) -> Run:
+    """The rule of `np.swapaxes`."""
     x = call.lane("a")
     a, b = negative(call.constant("axis1"), x.ndim), negative(call.constant("axis2"), x.ndim)
     call.rest()
@@ -89,6 +94,7 @@ row(np.swapaxes, swapaxes, "np.swapaxes(x, 0, 1)", "c.swapaxes(0, -1)")
 
 @named
 def rollaxis(call: Named) -> Run:
+    """The rule of `np.rollaxis`."""
     x, axis, start = call.lane("a"), call.constant("axis"), call.constant("start", 0)
     call.rest()
     return over(x, lambda X: np.rollaxis(X, axis % x.ndim + 1, (start + x.ndim if start < 0 else start) + 1))
@@ -113,6 +119,7 @@ row(np.expand_dims, shaped_as_known, "np.expand_dims(x, 0)", "np.expand_dims(v, 
 
 
 def at_least(called: Called) -> Run | None:
+    """The rule of `np.atleast_1d` and its relatives."""
     kind, slots = called.kind, called.slots
     if kind is None or len(called.leaves) != 1:
         return None
@@ -127,6 +134,7 @@ row(np.atleast_3d, at_least, "np.atleast_3d(x)", "np.atleast_3d(v)")
 
 @named
 def flip(call: Named) -> Run:
+    """The rule of `np.flip`."""
     x, axis = call.lane("m"), call.constant("axis")
     call.rest()
     last = negative(range(x.ndim), x.ndim) if axis is None else negative(axis, x.ndim)
@@ -140,6 +148,7 @@ row(np.flipud, lambda called: over(called.slots[0], lambda X: X[:, ::-1]), "np.f
 
 @named
 def rot90(call: Named) -> Run:
+    """The rule of `np.rot90`."""
     x, k, axes = call.lane("m"), call.constant("k", 1), call.constant("axes", (0, 1))
     call.rest()
     return over(x, lambda X: np.rot90(X, k, negative(axes, x.ndim)))
@@ -150,6 +159,7 @@ row(np.rot90, rot90, "np.rot90(x)", "np.rot90(x, 2)", "np.rot90(c, -1, axes=(1, 
 
 @named
 def roll(call: Named) -> Run:
+    """The rule of `np.roll`."""
     x, shift, axis = call.lane("a"), call.constant("shift"), call.constant("axis")
     call.rest()
     if axis is None:
@@ -162,6 +172,7 @@ row(np.roll, roll, "np.roll(x, 2)", "np.roll(x, 1, axis=0)", "np.roll(x, (1, 2),
 
 @named
 def tile(call: Named) -> Run:
+    """The rule of `np.tile`."""
     x, reps = call.lane("A"), call.constant("reps")
     call.rest()
     times = (reps,) if np.ndim(reps) == 0 else tuple(reps)
@@ -176,6 +187,7 @@ row(np.tile, tile, "np.tile(x, 2)", "np.tile(v, (3, 1))", "np.tile(x, (2, 1))", 
 
 @named
 def repeat(call: Named) -> Run:
+    """The rule of `np.repeat` with counts that are the same for all lanes."""
     x, times, axis = call.lane("a"), call.constant("repeats"), call.constant("axis")
     call.rest()
     return along(x, axis, lambda X, last: np.repeat(X, times, axis=last))
@@ -186,6 +198,7 @@ row(np.repeat, repeat, "np.repeat(x, 2)", "np.repeat(x, 3, axis=0)", "x.repeat([
 
 @named
 def broadcast_to(call: Named) -> Run:
+    """The rule of `np.broadcast_to`."""
     x = call.lane("array")
     shape = call.constant("shape")
     call.rest("subok")
@@ -198,6 +211,7 @@ row(np.broadcast_to, broadcast_to, "np.broadcast_to(v, (3, 6)) + 1", "np.broadca
 
 
 def broadcast_arrays(called: Called) -> Run | None:
+    """The rule of `np.broadcast_arrays`."""
     shape = np.broadcast_shapes(*(leaf.shape if isinstance(leaf, Slot) else np.shape(leaf) for leaf in called.leaves))
 
     def one(leaf: Any, value: Any, n: int) -> Any:
@@ -219,6 +233,7 @@ row(
 
 @named
 def pad(call: Named) -> Run:
+    """The rule of `np.pad`, in the modes that copy numbers and compute none."""
     x, width = call.lane("array"), call.constant("pad_width")
     mode = call.constant("mode", "constant")
     rest = call.rest("constant_values", "reflect_type")
@@ -237,6 +252,7 @@ row(np.pad, pad, "np.pad(x, 1)", "np.pad(x, ((1, 2), (0, 3)), constant_values=7)
 
 @named
 def diagonal(call: Named) -> Run:
+    """The rule of `np.diagonal`."""
     x = call.lane("a")
     offset, a, b = call.constant("offset", 0), call.constant("axis1", 0), call.constant("axis2", 1)
     call.rest()
@@ -266,6 +282,7 @@ row(np.triu, _triangle("triu"), "np.triu(x)", "np.triu(m, 1)")
 
 @named
 def diag(call: Named) -> Run:
+    """The rule of `np.diag`: the diagonal of a matrix, or a matrix of a diagonal."""
     x, k = call.lane("v"), call.constant("k", 0)
     call.rest()
     if x.ndim == 2:
@@ -286,6 +303,7 @@ row(np.diag, diag, "np.diag(v)", "np.diag(v, -2)", "np.diag(m)", "np.diag(x, 1)"
 
 @named
 def sliding_windows(call: Named) -> Run:
+    """The rule of `np.lib.stride_tricks.sliding_window_view`."""
     x, shape, axis = call.lane("x"), call.constant("window_shape"), call.constant("axis")
     call.rest("writeable", "subok")
     if axis is None:

@@ -24,6 +24,7 @@ from .call import (
 
 @named
 def transform(call: Named) -> Run:
+    """The rule of Fourier transforms along one axis."""
     fn, x = call.called.fn, call.lane("a")
     axis, rest = call.constant("axis", -1), call.rest("n", "norm")
     return over(x, lambda X: fn(X, axis=negative(axis, x.ndim), **rest))
@@ -41,6 +42,7 @@ for _name in "fft ifft rfft irfft hfft ihfft".split():
 
 @named
 def transforms(call: Named) -> Run:
+    """The rule of Fourier transforms along several axes."""
     fn, x = call.called.fn, call.lane("a")
     axes = call.constant("axes", (-2, -1) if fn.__name__.endswith("2") else None)
     sizes, rest = call.constant("s"), call.rest("norm")
@@ -57,6 +59,7 @@ for _name in "fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn".split():
 
 @named
 def shifting(call: Named) -> Run:
+    """The rule of `np.fft.fftshift` and `ifftshift`."""
     fn, x, axes = call.called.fn, call.lane("x"), call.constant("axes")
     call.rest()
     axes = tuple(range(-x.ndim, 0)) if axes is None else negative(axes, x.ndim)
@@ -76,6 +79,7 @@ row(np.correlate, by_rows, "np.correlate(v, [1.0, 2.0, 3.0])", "np.correlate(v, 
 
 @named
 def interp(call: Named) -> Run:
+    """The rule of `np.interp` in a table that is the same for all lanes."""
     x, xp, fp = call.lane("x"), call.any("xp"), call.any("fp")
     rest = call.rest("left", "right", "period")
     if any((isinstance(t, Slot) and t.lane) or (has_slots(t) and not isinstance(t, Slot)) for t in (xp, fp)):
@@ -95,6 +99,7 @@ row(np.interp, interp, "np.interp(x, [-1.0, 0.0, 1.0], [0.0, 5.0, 2.0])",
 
 @named
 def gradient(call: Named) -> Run:
+    """The rule of `np.gradient` with constant spacing."""
     x, axis = call.lane("f"), call.constant("axis")
     spacing = call.constant("varargs", ())
     rest = call.rest("edge_order")
@@ -115,6 +120,7 @@ row(np.gradient, gradient, "np.gradient(v)", "np.gradient(v, 0.5)", "np.gradient
 
 @named
 def trapezoid(call: Named) -> Run:
+    """The rule of `np.trapezoid`."""
     y, x, dx, axis = call.lane("y"), call.any("x"), call.constant("dx", 1.0), call.constant("axis", -1)
     call.rest()
     last = negative(axis, y.ndim)
@@ -155,6 +161,7 @@ row(np.polyval, polyval, "np.polyval([1.0, 2.0, 3.0], x)", "np.polyval([1.0, 0.5
 
 @named
 def cov(call: Named) -> Run:
+    """The rule of `np.cov` of a matrix of variables, with NumPy's order of operations."""
     x, rest = call.lane("m"), call.rest("ddof", "bias")
     if x.ndim != 2 or x.kind.dtype.kind not in "fi":
         raise NoRule
@@ -176,6 +183,7 @@ row(np.cov, cov, "np.cov(x)", "np.cov(x, ddof=0)", "np.cov(v)", close=True)
 
 @named
 def corrcoef(call: Named) -> Run:
+    """The rule of `np.corrcoef` of a matrix of variables, with NumPy's order of operations."""
     x = call.lane("x")
     call.rest()
     if x.ndim != 2 or x.kind.dtype.kind != "f":

@@ -12,6 +12,7 @@ from .call import Named, NoRule, Run, Slot, along, by_rows, flat, has_slots, nam
 
 @named
 def sorting(call: Named) -> Run:
+    """The rule of `np.sort`, `np.argsort` and others that take an axis."""
     fn, x = call.called.fn, call.lane("a")
     axis, rest = call.constant("axis", -1), call.rest("kind", "stable", "kth")
     if axis is None:
@@ -34,6 +35,7 @@ row(np.argsort, sorting, "np.argsort(x)", "np.argsort(x, axis=0)", "v.argsort()"
 
 @named
 def partition(call: Named) -> Run:
+    """The rule of `np.partition` and `np.argpartition`."""
     fn, x, kth, axis = call.called.fn, call.lane("a"), call.constant("kth"), call.constant("axis", -1)
     call.rest()
     return along(x, axis, lambda X, last: fn(X, kth, axis=last))
@@ -65,6 +67,7 @@ row(np.searchsorted, searchsorted, "np.searchsorted(np.arange(-2.0, 2.0, 0.5), x
 
 @named
 def digitize(call: Named) -> Run:
+    """The rule of `np.digitize` with bins that are the same for all lanes."""
     x, bins = call.lane("x"), call.any("bins")
     right = call.constant("right", False)
     call.rest()
@@ -90,6 +93,7 @@ def count_rows(index: Column, width: int, weights: Column | None = None) -> Colu
 
 @named
 def bincount(call: Named) -> Run:
+    """The rule of `np.bincount`, for lanes whose result has the same length."""
     x, weights, least = call.lane("x"), call.any("weights"), call.constant("minlength", 0)
     call.rest()
     kind = call.called.kind
@@ -118,6 +122,7 @@ row(np.histogram, by_rows, "np.histogram(x, bins=4, range=(-1, 1))", "np.histogr
 
 @named
 def isin(call: Named) -> Run:
+    """The rule of `np.isin` in a table that is the same for all lanes."""
     x, table = call.lane("element"), call.any("test_elements")
     rest = call.rest("invert", "assume_unique", "kind")
     if isinstance(table, Slot):
@@ -134,6 +139,7 @@ row(np.isin, isin, "np.isin(k, [1, 3])", "np.isin(k, [2], invert=True)")
 
 @named
 def diff(call: Named) -> Run:
+    """The rule of `np.diff`."""
     x, times, axis = call.lane("a"), call.constant("n", 1), call.constant("axis", -1)
     call.rest()
     return over(x, lambda X: np.diff(X, times, axis=negative(axis, x.ndim)))
@@ -144,6 +150,7 @@ row(np.diff, diff, "np.diff(v)", "np.diff(x, axis=0)", "np.diff(x, n=2)", "np.di
 
 @named
 def ediff1d(call: Named) -> Run:
+    """The rule of `np.ediff1d`."""
     x = call.lane("ary")
     call.rest()
     return over(x, lambda X: flat(X)[:, 1:] - flat(X)[:, :-1])
@@ -154,6 +161,7 @@ row(np.ediff1d, ediff1d, "np.ediff1d(v)", "np.ediff1d(x)")
 
 @named
 def packing(call: Named) -> Run:
+    """The rule of `np.packbits` and `np.unpackbits`."""
     x, axis = call.lane("a"), call.constant("axis")
     fn, rest = call.called.fn, call.rest("bitorder", "count")
     return along(x, axis, lambda X, last: fn(X, axis=last, **rest))
