@@ -1,6 +1,6 @@
 """The cuda gear: one lane's function compiled for this machine and, where there is one, for a GPU: the loop's results.
 
-What a GPU runs is one function for a lane, with checks, in LLVM's words. All but NVIDIA's own parts of it can be looked
+What a GPU runs is one function for a lane, with checks, in LLVM IR. All but NVIDIA's own parts of it can be looked
 at without a GPU, since LLVM compiles the same words for this machine.
 """
 
@@ -23,10 +23,10 @@ from law import check
 from test_law import ROWS, check_all
 from upshift.columns.inputs import Lanes, elements_of, lanes_of
 from upshift.compiler.rows import teams
-from upshift.gears.cuda import belts, driver
+from upshift.gears.cuda import driver, staging
+from upshift.gears.cuda.adapters import adapter_of
 from upshift.gears.cuda.arrays import run_on_device
 from upshift.gears.cuda.flat import EXACT
-from upshift.gears.cuda.frames import frame_of
 from upshift.gears.cuda.function import lane_of_function, prepare
 from upshift.gears.cuda.kernel import HEAD, Kernel, ptx_of_lane
 from upshift.gears.cuda.lane import waiting
@@ -548,16 +548,16 @@ def seen_at(address: int, n: int, dtype: Any) -> Any:
 
 @pytest.fixture
 def bus(monkeypatch: pytest.MonkeyPatch) -> NoGpu:
-    for name in ("Memory", "Shelf"):
-        monkeypatch.setattr(belts, name, Bytes)
+    for name in ("Memory", "RegisteredMemory"):
+        monkeypatch.setattr(staging, name, Bytes)
     stubs = (CLEAR, COPY, square_here, COPY, WAIT)
     found = driver.Calls(*(ctypes.cast(stub, ctypes.c_void_p).value or 0 for stub in stubs))
     monkeypatch.setattr(driver, "calls", lambda: found)
     monkeypatch.setattr(driver, "new_stream", lambda: 0)
     monkeypatch.setattr(driver, "is_pinned", lambda address: False)
-    monkeypatch.setattr(belts, "PIECE", 1 << 15)
+    monkeypatch.setattr(staging, "PIECE", 1 << 15)
     on = NoGpu()
-    monkeypatch.setattr(belts, "belts_of", lambda ordinal, made=belts.Belts(on): made)
+    monkeypatch.setattr(staging, "staging_pool", lambda ordinal, made=staging.StagingPool(on): made)
     return on
 
 
@@ -572,7 +572,7 @@ def squares(bus: NoGpu, n: int) -> tuple[Any, Any, Any, Any]:
     flags = xs > 0
     kernel = HereKernel("", lanes_of([xs, flags])[0].lanes.kinds, (np.dtype(float), np.dtype(np.int64)))
     outs = [np.zeros(n), np.zeros(n, np.int64)]
-    return xs, flags, outs, belts.Trip(kernel, [xs, flags], outs, [], bus, 3)
+    return xs, flags, outs, staging.Transfer(kernel, [xs, flags], outs, [], bus, 3)
 
 
 @pytest.mark.parametrize("pinned", [False, True])
@@ -648,7 +648,7 @@ def test_errors_on_a_gpu_are_the_plain_functions() -> None:
 
 @needs_gpu
 def test_many_lanes_on_a_gpu() -> None:
-    """More than fit on all belts at once; the last chunk is a short one, and some lanes are left."""
+    """More than fit into all staging buffers at once; the last chunk is a short one, and some lanes are left."""
     n = 5_000_011
     xs = np.random.default_rng(1).uniform(-3.0, 3.0, n)
     xs[[0, 77, n - 1]] = 1e300
@@ -725,7 +725,7 @@ def test_arrays_on_a_gpu_stay_there(arrays: Any) -> None:
     there, here = arrays()
     columns = [there(np.array(x)) for x in (NUMBERS, NUMBERS[::-1])]
     counts = run_on_device(escape, columns, differ=differ)
-    assert frame_of(counts) is frame_of(columns[0]) and type(counts) is type(columns[0])
+    assert adapter_of(counts) is adapter_of(columns[0]) and type(counts) is type(columns[0])
     want = [escape(*row) for row in zip(NUMBERS, NUMBERS[::-1], strict=True)]
     assert here(counts).dtype == np.int64 and here(counts).tolist() == want
     angles, speeds = run_on_device(pendulum, columns, differ=differ)

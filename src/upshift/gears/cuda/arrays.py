@@ -1,4 +1,4 @@
-"""Arrays in a GPU's memory in, results of a function in the same GPU's memory and of the same kind out.
+"""Maps a function over arrays that lie in a GPU's memory; results are arrays of the same framework, on the same GPU.
 
 Lanes that are left are noted by the kernel with their elements, run by the plain function, and handed in.
 """
@@ -19,8 +19,8 @@ from ...columns.inputs import Lanes
 from ...columns.kinds import INT, Kind, array_kind, fits_int64, kind_of_dtype, kind_of_value
 from ..ran import NotCompiled
 from . import driver
+from .adapters import Always, adapter_of
 from .driver import Gpu, Memory, Pinned
-from .frames import Always, frame_of
 from .function import prepare
 from .kernel import HEAD, SCATTER, Kernel, Notes, lanes_in, marks_size, ptx_of_scatter
 from .lane import NoShapes
@@ -51,10 +51,10 @@ class View(NamedTuple):
     dtype: np.dtype[Any]
 
 
-class _Desk:
+class _LeftLanes:
     """Where a kernel notes lanes that are left, and where their results are handed in."""
 
-    idle: ClassVar[list[_Desk]] = []
+    idle: ClassVar[list[_LeftLanes]] = []
 
     def __init__(self, on: Gpu, size: int) -> None:
         self.on, self.marks = on, Memory(on, size)
@@ -68,7 +68,7 @@ class _Desk:
         driver.wait()
 
     @classmethod
-    def take(cls, on: Gpu, n: int) -> _Desk:
+    def take(cls, on: Gpu, n: int) -> _LeftLanes:
         size = marks_size(n)
         while cls.idle:
             one = cls.idle.pop()
@@ -76,7 +76,8 @@ class _Desk:
                 return one
         return cls(on, size)
 
-    def room(self, kernel: Kernel) -> Notes:
+    def place(self, kernel: Kernel) -> Notes:
+        """Where a kernel writes its notes."""
         return Notes(self.notes.address, (NOTED // 8 - 1) // kernel.record if kernel.record else 0)
 
     def follow(self, kernel: Kernel, stream: int, call: Rows) -> tuple[list[int], list[Any]]:
@@ -108,8 +109,8 @@ class _Desk:
         return notes[start:end]
 
     def all_notes(self, kernel: Kernel) -> Any:
-        room = self.room(kernel).room
-        return self.words[1 : 1 + room * kernel.record].reshape(room, max(kernel.record, 1))
+        capacity = self.place(kernel).capacity
+        return self.words[1 : 1 + capacity * kernel.record].reshape(capacity, max(kernel.record, 1))
 
     def left(self, kernel: Kernel, n: int, views: Sequence[View], stream: int) -> tuple[Any, list[Any]]:
         """Positions and elements of all lanes that are left, in order."""
@@ -188,22 +189,22 @@ class _Ready:
     """A kernel of a function for arrays of one framework, by their dtypes."""
 
     def __init__(self, columns: Sequence[Any], exact: bool) -> None:
-        frame = frame_of(columns[0])
-        if frame is None or any(frame_of(column) is not frame for column in columns[1:]):
+        adapter = adapter_of(columns[0])
+        if adapter is None or any(adapter_of(column) is not adapter for column in columns[1:]):
             raise NotCompiled("cuda", "its columns are not arrays of one framework on a GPU")
         if any(not column.shape or column.shape[0] != columns[0].shape[0] for column in columns):
             raise NotCompiled("cuda", "its columns are not of one length")
-        self.frame, self.exact = frame, exact
+        self.adapter, self.exact = adapter, exact
         self.seen = [(type(column), column.dtype, column.shape[1:]) for column in columns]
-        self.dtypes = [frame.dtype(column) for column in columns]
+        self.dtypes = [adapter.dtype(column) for column in columns]
         self.kinds = tuple(_kind(dtype, tuple(seen[2])) for dtype, seen in zip(self.dtypes, self.seen, strict=True))
         self.prepared: Any = None
-        self.ask = not isinstance(frame, Always)
+        self.ask = not isinstance(adapter, Always)
 
     def _shapes(self, f: Any, shared: dict[str, Any], columns: Sequence[Any]) -> list[tuple[int, ...]]:
         """Of the arrays that the plain function gives for the first element."""
         first = [
-            taken(view, np.zeros(1, np.int64)) for view in self._views(list(map(self.frame.side_by_side, columns)))
+            taken(view, np.zeros(1, np.int64)) for view in self._views(list(map(self.adapter.side_by_side, columns)))
         ]
         result = self._each(functools.partial(f, **shared), first)[0]
         return [leaf.shape for leaf in flatten(result)[1] if isinstance(leaf, np.ndarray)]
@@ -234,62 +235,64 @@ class _Ready:
             shape = column.shape
             if type(column) is not cls or column.dtype != dtype or shape[0] != n or shape[1:] != tail:
                 return False
-            if self.ask and frame_of(column) is None:
+            if self.ask and adapter_of(column) is None:
                 return False
         return True
 
     def run(
         self, f: Any, columns: Sequence[Any], shared: dict[str, Any], captured: Any, differ: Differ | None = None
     ) -> Any:
-        prepared, frame, kernel = self.prepared, self.frame, self.prepared.kernel
-        columns = [frame.side_by_side(column) for column in columns]
-        ins = [frame.address(column) for column in columns]
-        n, on, stream = columns[0].shape[0], driver.gpu_of(ins[0]), frame.stream(columns[0])
+        prepared, adapter, kernel = self.prepared, self.adapter, self.prepared.kernel
+        columns = [adapter.side_by_side(column) for column in columns]
+        ins = [adapter.address(column) for column in columns]
+        n, on, stream = columns[0].shape[0], driver.gpu_of(ins[0]), adapter.stream(columns[0])
         if not n:
             raise NotCompiled("cuda", "there are no elements")
         with on.current():
             outs_ = zip(kernel.outs, kernel.shapes or [()] * len(kernel.outs), strict=True)
-            rooms = [frame.room(columns[0], (n, *shape), dtype, on) for dtype, shape in outs_]
-            outs = [address for _, address in rooms]
+            made = [adapter.empty(columns[0], (n, *shape), dtype, on) for dtype, shape in outs_]
+            outs = [address for _, address in made]
             words, kept = prepared.words(captured, on) if captured else ((), ())
-            desk = _Desk.take(on, n)
-            kernel.start(on, n, desk.marks.address, desk.room(kernel), ins, outs, words, stream)
+            left_lanes = _LeftLanes.take(on, n)
+            kernel.start(on, n, left_lanes.marks.address, left_lanes.place(kernel), ins, outs, words, stream)
             call = functools.partial(f, **shared) if shared else f
             if prepared.near_numpy and np.geterr()["under"] != "ignore":
                 driver.wait(stream)
                 raise NotCompiled("cuda", "a GPU does not tell of underflow")
-            left, results = self._left(call, columns, desk, stream)
+            left, results = self._left(call, columns, left_lanes, stream)
             if differ is not None:
                 self._look(call, self._views(columns), outs, left, differ)
             if results:
                 for out, dtype, values in zip(outs, kernel.outs, results, strict=True):
-                    desk.write(out, left, np.array(values, dtype), stream)
-                desk.clear(kernel, len(left))
-            _Desk.idle.append(desk)
+                    left_lanes.write(out, left, np.array(values, dtype), stream)
+                left_lanes.clear(kernel, len(left))
+            _LeftLanes.idle.append(left_lanes)
             del kept
         if prepared.form.cls is None:
-            return frame.handed_over(rooms[0][0])
-        return prepared.form.build(iter([frame.handed_over(room) for room, _ in rooms]))
+            return adapter.finished(made[0][0])
+        return prepared.form.build(iter([adapter.finished(memory) for memory, _ in made]))
 
     def _views(self, columns: Sequence[Any]) -> list[View]:
         return [
-            View(self.frame.address(column), tuple(column.shape), dtype)
+            View(self.adapter.address(column), tuple(column.shape), dtype)
             for column, dtype in zip(columns, self.dtypes, strict=True)
         ]
 
-    def _left(self, call: Call, columns: Sequence[Any], desk: _Desk, stream: int) -> tuple[Any, list[list[Any]]]:
+    def _left(
+        self, call: Call, columns: Sequence[Any], left_lanes: _LeftLanes, stream: int
+    ) -> tuple[Any, list[list[Any]]]:
         """Lanes that are left, and the plain function's results for them, leaf by leaf."""
         kernel = self.prepared.kernel
         try:
-            positions, results = desk.follow(kernel, stream, functools.partial(self._each, call))
-            if not desk.words[0]:
+            positions, results = left_lanes.follow(kernel, stream, functools.partial(self._each, call))
+            if not left_lanes.words[0]:
                 return _NONE, []
-            if len(positions) < desk.room(kernel).room:
+            if len(positions) < left_lanes.place(kernel).capacity:
                 return np.array(positions), self._leaves(results)
         except Exception:  # of the user's function: the error of the first element that has one is wanted, see below
             pass
         views = self._views(columns)
-        left, elements = desk.left(kernel, views[0].shape[0], views, stream)
+        left, elements = left_lanes.left(kernel, views[0].shape[0], views, stream)
         return left, self._leaves(self._each(call, elements))
 
     def _each(self, call: Call, elements: list[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""A call on floats that may be off in; out, how far its result may be off, or lines in LLVM's words that compute it.
+"""How far the result of an operation on floats may be off, given how far its operands are; or LLVM IR that computes it.
 
 An error is None for a float that is the loop's very bits, a number k for one that is off by at most k units of its own
 size (one in the last place), or the name of a float that bounds it. Products, quotients and roots of relative errors
@@ -78,7 +78,7 @@ class Steep(Exception):
 
 
 def number(value: float) -> str:
-    """A float in LLVM's words."""
+    """A float in LLVM IR."""
     return f"{value:.6e}"
 
 

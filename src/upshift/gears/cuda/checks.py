@@ -1,4 +1,4 @@
-"""One lane's function in LLVM's words in; the same with checks out: lanes that may be wrong are left.
+"""Writes checks between the lines of a function in LLVM IR, by which lanes that may be wrong are left.
 
 Two things that a processor with flags and with C's own functions needs no checks for:
 

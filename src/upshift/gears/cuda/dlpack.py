@@ -1,4 +1,4 @@
-"""Memory of a GPU in; out, what other frameworks take over without a copy (DLPack)."""
+"""Hands a GPU's memory over to other frameworks without a copy, by DLPack."""
 
 from __future__ import annotations
 

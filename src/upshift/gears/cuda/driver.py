@@ -1,4 +1,4 @@
-"""NVIDIA's driver, by way of ctypes: PTX and memory in, work on a GPU out. Nothing else of CUDA need be installed.
+"""NVIDIA's driver, by way of ctypes: memory, copies and kernels on a GPU. Nothing else of CUDA need be installed.
 
 All frameworks of a process share a GPU's primary context, so memory of CuPy, PyTorch, JAX and Numba is ours to read.
 """
@@ -225,27 +225,27 @@ class Pinned:
         weakref.finalize(self, _free, owner, "cuMemFreeHost", self.address)
 
 
-class Shelf:
+class RegisteredMemory:
     """Many bytes of this machine's memory that a GPU copies at full speed: ordinary memory, told to the driver.
 
     That takes a tenth of the time that asking the driver for such memory takes.
     """
 
     def __init__(self, owner: Gpu, size: int, threads: int = 1) -> None:
-        room: Column = np.empty(size + _PAGE, np.uint8)
-        first = -room.ctypes.data % _PAGE
-        self.bytes: Column = room[first : first + size]
-        self.address, self.size = room.ctypes.data + first, size
+        memory: Column = np.empty(size + _PAGE, np.uint8)
+        first = -memory.ctypes.data % _PAGE
+        self.bytes: Column = memory[first : first + size]
+        self.address, self.size = memory.ctypes.data + first, size
         side_by_side(self._touch, chunks_of(0, size, 16 << 20), threads)
         _call("cuMemHostRegister_v2", c_void_p(self.address), c_size_t(size), c_uint(1))
-        weakref.finalize(self, _take_down, owner, self.address, room)
+        weakref.finalize(self, _take_down, owner, self.address, memory)
 
     def _touch(self, span: slice) -> None:
         """Have the system give the memory, which it does for several threads at once, but not for the driver."""
         self.bytes[span][::_PAGE] = 0
 
 
-def _take_down(owner: Gpu, address: int, room: Column) -> None:
+def _take_down(owner: Gpu, address: int, memory: Column) -> None:
     _free(owner, "cuMemHostUnregister", address)
 
 

@@ -1,4 +1,4 @@
-"""What stands on both sides of one lane's function in LLVM's words: its types, its names, and what is known of it."""
+"""What stands on both sides of one lane's function in LLVM IR: its types, its names, and what is known of it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Flat:
     """C's functions that it calls."""
     team: bool = False
     """Whether several threads run it for one lane."""
-    room: int = 0
+    shared: int = 0
     """Bytes of memory that they share."""
 
     @property

@@ -1,4 +1,4 @@
-"""The user's function in; a kernel of it for a GPU out, ready to run over lanes."""
+"""Compiles the user's function to a kernel for a GPU, and runs it over lanes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ...columns.inputs import Lanes
 from ...columns.kinds import Column, Kind
 from ..ran import NotCompiled, Ran
 from . import driver
-from .belts import Trip, layout_of
 from .checks import with_checks
 from .flat import EXACT, Flat
 from .kernel import TEAM, Kernel, ptx_of_lane
 from .lane import Arrays, Captured, Lane, Shapes, lane_of
-from .rooms import rooms_of
+from .pinned import pinned_pool
+from .staging import Transfer, layout_of
 from .target import Target, target_of
 
 LONG = 600
@@ -62,8 +62,8 @@ class CudaFunction:
         try:
             with on.current():
                 words, kept = self.words(captured, on)
-                outs = [_room(on, n, dtype, threads) for dtype in self.kernel.outs]
-            left = Trip(self.kernel, columns, outs, words, on, threads).run()
+                outs = [_empty(on, n, dtype, threads) for dtype in self.kernel.outs]
+            left = Transfer(self.kernel, columns, outs, words, on, threads).run()
             del kept
         except driver.DriverError as error:
             driver.give_up(str(error))
@@ -71,9 +71,9 @@ class CudaFunction:
         return Ran(self.form, outs, left, n, self.mixed, self.unsure)
 
 
-def _room(on: driver.Gpu, n: int, dtype: np.dtype[Any], threads: int) -> Column:
-    room = rooms_of(on.ordinal).take(n, dtype, threads)
-    return np.empty(n, dtype) if room is None else room
+def _empty(on: driver.Gpu, n: int, dtype: np.dtype[Any], threads: int) -> Column:
+    array = pinned_pool(on.ordinal).take(n, dtype, threads)
+    return np.empty(n, dtype) if array is None else array
 
 
 def prepare(
@@ -124,8 +124,8 @@ def build(flat: Flat, kinds: Sequence[Kind], outs: Sequence[Kind], captured: int
     lanes = 1 if flat.loops or flat.text.count("\n") > LONG else 4
     ptx = ptx_of_lane(flat, kinds, target_of(on.capability), lanes)
     threads = TEAM if flat.team else 128 if flat.loops else 256
-    room = flat.room if flat.team else -1
-    kernel = Kernel(ptx, tuple(kinds), dtypes, captured, threads, lanes, shapes, room)
+    shared = flat.shared if flat.team else -1
+    kernel = Kernel(ptx, tuple(kinds), dtypes, captured, threads, lanes, shapes, shared)
     if not there and layout_of(kernel) is None:
         raise NotCompiled("cuda", "an element is too large to be sent in one piece")
     try:

@@ -1,4 +1,4 @@
-"""One lane's function in LLVM's words in; out, a kernel that runs it on a GPU, a thread for every lane."""
+"""Makes a kernel of one lane's function in LLVM IR: a GPU runs it with a thread for every lane."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Kernel:
     """That one thread runs."""
     shapes: tuple[tuple[int, ...], ...] = ()
     """Of one lane's results; () where they are numbers."""
-    room: int = -1
+    shared: int = -1
     """Bytes that the threads of a block share, where they run a lane together."""
     form: str = field(init=False)
     """Of its arguments, as `struct` has it."""
@@ -69,15 +69,15 @@ class Kernel:
         `marks` must be clear: lanes that are left are counted there, and have their bits set.
         """
         given = (n, marks, *notes, *columns, *outs, *words)
-        if self.room < 0:
+        if self.shared < 0:
             self.launcher(on).start(-(-n // self.lanes), self.threads, given, stream)
             return
-        blocks = min(n, on.processors * min(SHARED // (self.room + 1024), RESIDENT // self.threads))
-        self.launcher(on).start(n, self.threads, given, stream, blocks, self.room)
+        blocks = min(n, on.processors * min(SHARED // (self.shared + 1024), RESIDENT // self.threads))
+        self.launcher(on).start(n, self.threads, given, stream, blocks, self.shared)
 
     def launcher(self, on: Gpu) -> Launcher:
         """The kernel as the GPU has it. The context must be current."""
-        return on.launcher(self.ptx, ENTRY, self.form, max(self.room, 0))
+        return on.launcher(self.ptx, ENTRY, self.form, max(self.shared, 0))
 
     def elements(self, records: Column) -> list[Column]:
         """Columns of the elements in some notes."""
@@ -93,10 +93,10 @@ class Kernel:
 
 
 class Notes(NamedTuple):
-    """Where a kernel writes down lanes that are left: a word that says that some are, and room for so many notes."""
+    """Where a kernel writes down lanes that are left: a word that says that some are, then so many notes."""
 
     address: int
-    room: int = 0
+    capacity: int = 0
 
 
 def _words_of(kind: Kind) -> int:
@@ -116,11 +116,11 @@ def lanes_in(bits: Column) -> Column:
     return words[word] * 64 + bit
 
 
-# ---- LLVM's words
+# ---- LLVM IR
 
 
 def ptx_of_lane(flat: Flat, kinds: Sequence[Kind], target: Target, lanes: int = 1) -> str:
-    """PTX of `upshift_kernel(n, marks, notes, room, *columns, *outs, *captured)`. `lanes`: that one thread runs."""
+    """PTX of `upshift_kernel(n, marks, notes, capacity, *columns, *outs, *captured)`. `lanes`: that one thread runs."""
     flat = both_at_once(flat, target)
     entry = _Entry(flat, kinds)
     texts = entry.write_team() if flat.team else entry.write(lanes), flat.text
@@ -138,7 +138,7 @@ class _Entry:
         self.module = ir.Module(ENTRY)
         self.lane = ir.Function(self.module, ir.FunctionType(I32, [I64, *flat.words]), LANE)
         words = [POINTER, POINTER, I64, *flat.words]
-        self.builder, self.thread, self.width, (self.n, self.marks, self.notes, self.room, *self.given) = _thread(
+        self.builder, self.thread, self.width, (self.n, self.marks, self.notes, self.capacity, *self.given) = _thread(
             self.module, ENTRY, words
         )
         for pointer in (self.marks, self.notes, *self.given):
@@ -221,7 +221,7 @@ class _Entry:
         with self.builder.if_then(self.builder.icmp_signed("!=", odd, I32(0)), likely=False):
             count = _mark(self.builder, self.marks, i)
             columns = list(zip(self.kinds, self.given, strict=False))
-            _note(self.builder, self.notes, self.room, i, self.builder.zext(count, I64), columns)
+            _note(self.builder, self.notes, self.capacity, i, self.builder.zext(count, I64), columns)
 
 
 def _thread(module: Any, name: str, words: Sequence[Any]) -> tuple[Any, tuple[Any, Any], Any, Any]:
@@ -251,12 +251,12 @@ def _word_of(builder: Any, i: Any) -> Any:
     return builder.add(builder.lshr(i, I64(5)), I64(HEAD // 4))
 
 
-def _note(builder: Any, notes: Any, room: Any, i: Any, count: Any, columns: Sequence[tuple[Kind, Any]]) -> None:
+def _note(builder: Any, notes: Any, capacity: Any, i: Any, count: Any, columns: Sequence[tuple[Kind, Any]]) -> None:
     words = builder.bitcast(notes, I64.as_pointer())
     builder.store(I64(1), words)
     if any(kind.shape is not None for kind, _ in columns):
         return
-    with builder.if_then(builder.icmp_signed("<", count, room)):
+    with builder.if_then(builder.icmp_signed("<", count, capacity)):
         width = 1 + sum(_words_of(kind) for kind, _ in columns)
         place = builder.gep(words, [builder.add(builder.mul(count, I64(width)), I64(1))])
         k = 1

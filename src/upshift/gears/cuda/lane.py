@@ -1,4 +1,4 @@
-"""A function in; out, one lane's work as one flat function in LLVM's words, for any processor.
+"""Writes one lane's work as one flat function in LLVM IR, for any processor.
 
 It is the compiler's own IR. Whatever it calls is inlined into `upshift_lane`, which reads lane i of every column,
 computes, and writes lane i of every result, or gives 1 where the plain function is to run the lane. A thread has a
@@ -384,10 +384,10 @@ def _flattened(text: str, words: tuple[Any, ...], target: Target, team: bool) ->
     flat = str(module)
     # What LLVM found out of its result need not hold when more lanes are left.
     flat = re.sub(rf"^define [^@\n]*i32 @{LANE}\(", f"define i32 @{LANE}(", flat, flags=re.MULTILINE)
-    return Flat(flat, words, _maths_of(flat), team, _room_of(flat) if team else 0)
+    return Flat(flat, words, _maths_of(flat), team, _shared_bytes(flat) if team else 0)
 
 
-def _room_of(text: str) -> int:
+def _shared_bytes(text: str) -> int:
     """Bytes that a team's lane takes of the memory that its threads share."""
     made = re.findall(r"call ptr @upshift_memory\(i64 [^,]*, i64 ([^,]*), i64 ([^,)]*)\)", text)
     if not all(at.isdigit() and size.isdigit() for at, size in made):

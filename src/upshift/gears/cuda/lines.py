@@ -1,4 +1,4 @@
-"""A line of a function in LLVM's words in; what it computes with float64 or float32 out, as far as is known here."""
+"""Reads a line of LLVM IR: what it computes with float64 or float32, as far as is known here."""
 
 from __future__ import annotations
 

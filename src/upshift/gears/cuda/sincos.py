@@ -1,4 +1,4 @@
-"""One lane's function in LLVM's words in; the same out, with sin and cos of one float computed together.
+"""Rewrites a function in LLVM IR so that sin and cos of one float are computed together.
 
 Most of the work of either is to bring its argument near zero.
 """

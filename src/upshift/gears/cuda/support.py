@@ -1,4 +1,4 @@
-"""A lane's function in; out, what it calls, in LLVM's words: sums in NumPy's order, and what threads do together."""
+"""What a lane's function calls, in LLVM IR: sums in NumPy's order, and what threads do together."""
 
 from __future__ import annotations
 

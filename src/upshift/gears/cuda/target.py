@@ -1,4 +1,4 @@
-"""LLVM's words in; out, the same for another processor: optimised, and as the PTX that NVIDIA's driver compiles.
+"""Compiles LLVM IR for another processor: optimised, and as the PTX that NVIDIA's driver takes.
 
 Floats are not fused: a product and a sum are rounded one after the other, as Python rounds them, so that + - * / and
 sqrt have the loop's very bits. Only NVIDIA's own functions (libdevice: sin, exp, ...) differ in their last bits.

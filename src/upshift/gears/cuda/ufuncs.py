@@ -1,4 +1,4 @@
-"""Names of NumPy's loops in; out, what stands in a lane's function for them, in LLVM's words.
+"""What stands in a lane's function for NumPy's inner loops, in LLVM IR.
 
 The compiler calls NumPy's own loop for what NumPy computes in its own way. A GPU has its own function instead, whose
 last bits are others, or the operator itself.

@@ -1,8 +1,8 @@
-"""Columns in this machine's memory in; out, results of a kernel in this machine's memory.
+"""Runs a kernel over columns in this machine's memory: sends them to the GPU in chunks, and fetches the results.
 
-Lanes go over the bus in chunks, each on a belt: memory that the GPU copies by itself (pinned), as much of its own, and
-a queue of work. While one belt is filled, another is under way, a third is computed on and a fourth on its way back,
-so that both directions of the bus are busy. What is pinned already does not go by belt.
+Every chunk goes through a staging buffer: pinned memory, which the GPU copies by itself, as much memory of the GPU's,
+and a queue of work. While one buffer is filled, another is under way, a third is computed on and a fourth on its way
+back, so that both directions of the bus are busy. What is pinned already is copied from where it lies.
 """
 
 from __future__ import annotations
@@ -20,54 +20,56 @@ from ...columns.inputs import Stacked
 from ...columns.kinds import Column
 from ..chunks import side_by_side
 from . import driver
-from .carrier import FIRST, Layout, carrier_of
-from .driver import Gpu, Memory, Shelf
+from .copy_loop import FIRST, Layout, copy_loop_of
+from .driver import Gpu, Memory, RegisteredMemory
 from .kernel import Kernel, lanes_in
 
 PIECE = 4 << 20
 """Bytes of a chunk that go one way, if an element is not larger."""
 SIZE = 2 * PIECE + (1 << 20)
-"""Bytes on a belt."""
+"""Bytes of a staging buffer."""
 MOST = 8
-"""Belts at a time: as many threads copy between the user's memory and them."""
+"""Staging buffers at a time: as many threads copy between the user's memory and them."""
 LONGEST = 0.05
 """Seconds after which a thread looks whether it is to stop."""
 
 
-class Belt:
+class StagingBuffer:
     """Memory on both sides of the bus, and a queue of work."""
 
     def __init__(self, on: Gpu) -> None:
-        self.here, self.there = Shelf(on, SIZE), Memory(on, SIZE)
+        self.here, self.there = RegisteredMemory(on, SIZE), Memory(on, SIZE)
         self.stream = driver.new_stream()
 
 
-class Belts:
-    """The belts of one GPU, kept for the next call."""
+class StagingPool:
+    """The staging buffers of one GPU, kept for the next call."""
 
     def __init__(self, on: Gpu) -> None:
         self.on = on
-        self.idle: list[Belt] = []
+        self.idle: list[StagingBuffer] = []
 
-    def take(self) -> Belt:
+    def take(self) -> StagingBuffer:
+        """A buffer that nobody uses, or a new one."""
         try:
             return self.idle.pop()
         except IndexError:
-            return Belt(self.on)
+            return StagingBuffer(self.on)
 
-    def give_back(self, belt: Belt) -> None:
+    def give_back(self, buffer: StagingBuffer) -> None:
+        """Keep a buffer for whoever takes one next."""
         if len(self.idle) < MOST:
-            self.idle.append(belt)
+            self.idle.append(buffer)
 
 
 @functools.cache
-def belts_of(on: int) -> Belts:
-    """The belts of a GPU, by its number."""
-    return Belts(driver.gpu(on))
+def staging_pool(on: int) -> StagingPool:
+    """The staging buffers of a GPU, by its number."""
+    return StagingPool(driver.gpu(on))
 
 
 def layout_of(kernel: Kernel) -> Layout | None:
-    """How a chunk lies on a belt; None where not even 64 lanes do."""
+    """How a chunk lies in a staging buffer; None where not even 64 lanes do."""
     ins = tuple(int(kind.dtype.itemsize * np.prod(kind.lane_shape, dtype=np.int64)) for kind in kernel.kinds)
     outs = tuple(dtype.itemsize for dtype in kernel.outs)
     lanes = max(PIECE // max(sum(ins), sum(outs), 1) // 64 * 64, 64)
@@ -75,7 +77,7 @@ def layout_of(kernel: Kernel) -> Layout | None:
     return layout if layout.places[-1] <= SIZE else None
 
 
-class Trip:
+class Transfer:
     """One call: columns there, results back."""
 
     def __init__(
@@ -110,26 +112,32 @@ class Trip:
 
     def _work(self, one: slice) -> None:
         """One thread's part: as many chunks as it gets hold of."""
-        belts = belts_of(self.on.ordinal)
+        pool = staging_pool(self.on.ordinal)
         with self.on.current():
-            belt = belts.take()
-            self._carry(belt)
-        belts.give_back(belt)
+            buffer = pool.take()
+            self._copy_chunks(buffer)
+        pool.give_back(buffer)
 
-    def _carry(self, belt: Belt) -> None:
-        there = [belt.there.address + place for place in self.layout.places]
+    def _copy_chunks(self, buffer: StagingBuffer) -> None:
+        there = [buffer.there.address + place for place in self.layout.places]
         k = len(self.layout.ins)
         given = (self.n, there[k], there[k] + 8, 0, *there[:k], *there[k + 1 : -1], *self.words)
         words = (ctypes.c_uint8 * struct.calcsize(self.kernel.form))()
         struct.pack_into(self.kernel.form, words, 0, *given)
         size = ctypes.c_size_t(len(words))
         extra = (ctypes.c_void_p * 5)(1, ctypes.addressof(words), 2, ctypes.addressof(size), 0)
-        own = (belt.stream, belt.here.address, belt.there.address, ctypes.addressof(words), ctypes.addressof(extra))
+        own = (
+            buffer.stream,
+            buffer.here.address,
+            buffer.there.address,
+            ctypes.addressof(words),
+            ctypes.addressof(extra),
+        )
         mine = (ctypes.c_int64 * len(own))(*own)
-        carry, most, more = carrier_of(self.layout, driver.calls()), 4, 1
+        copy_chunks, most, more = copy_loop_of(self.layout, driver.calls()), 4, 1
         while more:
             began = time.perf_counter()
-            more = carry(ctypes.addressof(self.plan), ctypes.addressof(mine), most)
+            more = copy_chunks(ctypes.addressof(self.plan), ctypes.addressof(mine), most)
             most *= 2 if time.perf_counter() - began < LONGEST / 2 else 1
 
 

@@ -1,4 +1,4 @@
-"""A shape and a dtype in; a NumPy array out that a GPU writes by itself, in memory that is used again.
+"""A pool of pinned memory: NumPy arrays for results, which a GPU writes by itself.
 
 Such memory (pinned) is dear to get and may not be swapped out. So what arrays gave back is kept for the next ones, up
 to a limit, and no more than a part of this machine's memory is lent at a time.
@@ -15,7 +15,7 @@ import numpy as np
 
 from ...columns.kinds import Column
 from . import driver
-from .driver import Gpu, Shelf
+from .driver import Gpu, RegisteredMemory
 
 LEAST = 1 << 20
 """Bytes of an array from which on pinned memory pays."""
@@ -23,22 +23,22 @@ MOST_IDLE = 1 << 30
 _STEP = 1 << 21
 
 
-class _Room:
+class _PinnedMemory:
     """Pinned memory that an array stands on; given back when the last array that sees it is gone."""
 
-    def __init__(self, rooms: Rooms, memory: Shelf) -> None:
-        weakref.finalize(self, rooms.give_back, memory).atexit = False
+    def __init__(self, pool: PinnedPool, memory: RegisteredMemory) -> None:
+        weakref.finalize(self, pool.give_back, memory).atexit = False
         self.__array_interface__ = {
             "shape": (memory.size,), "typestr": "|u1", "data": (memory.address, False), "version": 3,
         }  # fmt: skip
 
 
-class Rooms:
+class PinnedPool:
     """The pinned arrays of one GPU."""
 
     def __init__(self, on: Gpu) -> None:
         self.on = on
-        self.idle: list[Shelf] = []
+        self.idle: list[RegisteredMemory] = []
         self.lent = 0
 
     def take(self, n: int, dtype: np.dtype[Any], threads: int) -> Column | None:
@@ -49,19 +49,20 @@ class Rooms:
         memory = self._found(size)
         if memory is None:
             try:
-                memory = Shelf(self.on, -(-size // _STEP) * _STEP, threads)
+                memory = RegisteredMemory(self.on, -(-size // _STEP) * _STEP, threads)
             except driver.DriverError:
                 return None
         self.lent += memory.size
-        return np.asarray(_Room(self, memory))[:size].view(dtype)
+        return np.asarray(_PinnedMemory(self, memory))[:size].view(dtype)
 
-    def _found(self, size: int) -> Shelf | None:
+    def _found(self, size: int) -> RegisteredMemory | None:
         for i, memory in enumerate(self.idle):
             if size <= memory.size <= 2 * size + _STEP:
                 return self.idle.pop(i)
         return None
 
-    def give_back(self, memory: Shelf) -> None:
+    def give_back(self, memory: RegisteredMemory) -> None:
+        """Keep memory that no array stands on any more; the oldest goes where too much of it is idle."""
         self.lent -= memory.size
         self.idle.append(memory)
         while sum(one.size for one in self.idle) > MOST_IDLE:
@@ -77,6 +78,6 @@ def _most_lent() -> int:
 
 
 @functools.cache
-def rooms_of(on: int) -> Rooms:
+def pinned_pool(on: int) -> PinnedPool:
     """The pinned arrays of a GPU, by its number."""
-    return Rooms(driver.gpu(on))
+    return PinnedPool(driver.gpu(on))

@@ -1,4 +1,4 @@
-"""An array of another framework in; out, where it lies in a GPU's memory, and room for results of the same kind.
+"""Reads arrays of CuPy, PyTorch, JAX and Numba where they lie in a GPU's memory, and makes new ones for results.
 
 CuPy, PyTorch, JAX and Numba are known by the class of their arrays. None of them is imported: whose array it is has
 been imported by the user.
@@ -19,24 +19,26 @@ from .driver import Gpu, Memory
 Shape = tuple[int, ...]
 
 
-class Frame(Protocol):
-    """What a framework's arrays are to a kernel."""
+class Adapter(Protocol):
+    """What a kernel needs to know of one framework's arrays."""
 
     def side_by_side(self, array: Any) -> Any:
         """The array with its numbers one after the other."""
 
-    def address(self, array: Any) -> int: ...
+    def address(self, array: Any) -> int:
+        """Where its first number lies."""
 
-    def dtype(self, array: Any) -> np.dtype[Any]: ...
+    def dtype(self, array: Any) -> np.dtype[Any]:
+        """NumPy's name for the class of its numbers."""
 
     def stream(self, array: Any) -> int:
         """The queue in which the framework works on the array now."""
 
-    def room(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
-        """Room for numbers, and its address."""
+    def empty(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
+        """Memory for results on the GPU of `like`, and its address."""
 
-    def handed_over(self, room: Any) -> Any:
-        """The array that the user gets."""
+    def finished(self, made: Any) -> Any:
+        """The array that the user gets, of memory that `empty` made."""
 
 
 class Always:
@@ -60,7 +62,7 @@ class _Cupy(Always):
     def stream(self, array: Any) -> int:
         return int(self.cupy.cuda.get_current_stream().ptr)
 
-    def room(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
+    def empty(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
         if on.alone:
             array = self.cupy.empty(shape, dtype)
         else:
@@ -68,8 +70,8 @@ class _Cupy(Always):
                 array = self.cupy.empty(shape, dtype)
         return array, array.data.ptr
 
-    def handed_over(self, room: Any) -> Any:
-        return room
+    def finished(self, made: Any) -> Any:
+        return made
 
 
 class _Torch:
@@ -88,12 +90,12 @@ class _Torch:
     def stream(self, array: Any) -> int:
         return int(self.torch.cuda.current_stream(array.device).cuda_stream)
 
-    def room(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
+    def empty(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
         array = self.torch.empty(shape, dtype=getattr(self.torch, dtype.name), device=like.device)
         return array, array.data_ptr()
 
-    def handed_over(self, room: Any) -> Any:
-        return room
+    def finished(self, made: Any) -> Any:
+        return made
 
 
 class _Numba(Always):
@@ -112,12 +114,12 @@ class _Numba(Always):
     def stream(self, array: Any) -> int:
         return 0
 
-    def room(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
+    def empty(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
         array = sys.modules["numba.cuda"].device_array(shape, dtype)
         return array, self.address(array)
 
-    def handed_over(self, room: Any) -> Any:
-        return room
+    def finished(self, made: Any) -> Any:
+        return made
 
 
 class _Jax:
@@ -136,31 +138,31 @@ class _Jax:
     def stream(self, array: Any) -> int:
         return 0
 
-    def room(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
+    def empty(self, like: Any, shape: Shape, dtype: np.dtype[Any], on: Gpu) -> tuple[Any, int]:
         memory = Memory(on, math.prod(shape) * dtype.itemsize)
         return DeviceColumn(memory, dtype, shape, on.ordinal), memory.address
 
-    def handed_over(self, room: Any) -> Any:
-        return sys.modules["jax"].numpy.from_dlpack(room)
+    def finished(self, made: Any) -> Any:
+        return sys.modules["jax"].numpy.from_dlpack(made)
 
 
-_FRAMES: dict[type, Frame | None] = {}
+_ADAPTERS: dict[type, Adapter | None] = {}
 _MAKERS: dict[str, Any] = {"cupy": _Cupy, "torch": _Torch, "numba": _Numba, "jax": _Jax, "jaxlib": _Jax}
 
 
-def frame_of(array: Any) -> Frame | None:
+def adapter_of(array: Any) -> Adapter | None:
     """How to treat an array on a GPU; None for anything else."""
     cls = type(array)
-    if cls not in _FRAMES:
+    if cls not in _ADAPTERS:
         maker = _MAKERS.get(cls.__module__.partition(".")[0])
         known = maker is not None and (
             hasattr(array, "__cuda_array_interface__") or hasattr(array, "is_cuda") or maker is _Jax
         )
-        _FRAMES[cls] = maker() if maker is not None and known else None
-    frame = _FRAMES[cls]
-    if isinstance(frame, _Torch) and not array.is_cuda:
+        _ADAPTERS[cls] = maker() if maker is not None and known else None
+    adapter = _ADAPTERS[cls]
+    if isinstance(adapter, _Torch) and not array.is_cuda:
         return None
-    return None if isinstance(frame, _Jax) and not _is_on_one_gpu(array) else frame
+    return None if isinstance(adapter, _Jax) and not _is_on_one_gpu(array) else adapter
 
 
 def _is_on_one_gpu(array: Any) -> bool:

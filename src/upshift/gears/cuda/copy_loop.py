@@ -1,4 +1,4 @@
-"""How lanes lie on a belt in; out, machine code that carries chunk after chunk over the bus and back.
+"""The loop that copies columns to a GPU and results back, chunk by chunk, as machine code of its own.
 
 A thread that runs it needs the interpreter for none of it. Threads of Python that copy, queue and wait in turn hand the
 interpreter to each other thousands of times, which takes longer than the bus does.
@@ -47,21 +47,21 @@ NEXT, CHUNKS, TOTAL, ERROR, LEFT, BITS, KERNEL, FIRST = range(8)
 """What stands where in a plan, which all threads share. Then, for every column and result, its address, and 1 where it
 is pinned."""
 STREAM, HERE, THERE, WORDS, EXTRA = range(5)
-"""What stands where in a belt's own words."""
+"""What stands where in a staging buffer's own words."""
 
 
 @functools.lru_cache(maxsize=64)
-def carrier_of(layout: Layout, calls: Calls) -> Any:
-    """`carry(plan, belt, most)`: 1 after so many chunks, 0 where there are no more; a thread of Python calls it."""
+def copy_loop_of(layout: Layout, calls: Calls) -> Any:
+    """`copy_chunks(plan, buffer, most)`: 1 after `most` chunks, 0 when there are no more. Threads of Python call it."""
     target = _this_machine()
-    module = target.parse(_Carrier(layout, calls).write())
+    module = target.parse(_CopyLoop(layout, calls).write())
     target.optimise(module, 1)
     engine = llvm.create_mcjit_compiler(module, llvm.Target.from_triple(target.triple).create_target_machine(opt=2))
     engine.finalize_object()
     kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-    carry = kind(engine.get_function_address("upshift_carry"))
-    carry.engine = engine  # type: ignore[attr-defined]
-    return carry
+    copy_chunks = kind(engine.get_function_address("upshift_copy_loop"))
+    copy_chunks.engine = engine  # type: ignore[attr-defined]
+    return copy_chunks
 
 
 @functools.cache
@@ -69,15 +69,15 @@ def _this_machine() -> Target:
     return Target(llvm.get_process_triple())
 
 
-class _Carrier:
+class _CopyLoop:
     """Writes the loop over chunks."""
 
     def __init__(self, layout: Layout, calls: Calls) -> None:
         self.layout, self.calls, self.places = layout, calls, layout.places
-        self.module = ir.Module("upshift_carry")
+        self.module = ir.Module("upshift_copy_loop")
         kind = ir.FunctionType(I64, [I64.as_pointer(), I64.as_pointer(), I64])
-        self.fn = ir.Function(self.module, kind, "upshift_carry")
-        self.plan, self.belt, self.most = self.fn.args
+        self.fn = ir.Function(self.module, kind, "upshift_copy_loop")
+        self.plan, self.buffer, self.most = self.fn.args
         self.copy = ir.Function(self.module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), "memcpy")
         self.builder = ir.IRBuilder(self.fn.append_basic_block("entry"))
         self.codes: list[Any] = []
@@ -95,7 +95,7 @@ class _Carrier:
         self._return_where(over, 0)
         b.branch(body)
         b.position_at_end(body)
-        self._carry(b.mul(chunk, I64(self.layout.lanes)))
+        self._copy_chunks(b.mul(chunk, I64(self.layout.lanes)))
         following = b.add(done, I64(1))
         done.add_incoming(following, b.block)
         b.cbranch(b.icmp_signed("<", following, self.most), head, more)
@@ -103,11 +103,11 @@ class _Carrier:
         b.ret(I64(1))
         return str(self.module)
 
-    def _carry(self, start: Any) -> None:
+    def _copy_chunks(self, start: Any) -> None:
         b, layout, k = self.builder, self.layout, len(self.layout.ins)
         rest = b.sub(self._read(self.plan, TOTAL), start)
         n = b.select(b.icmp_signed("<", rest, I64(layout.lanes)), rest, I64(layout.lanes))
-        here, there, stream = (self._read(self.belt, which) for which in (HERE, THERE, STREAM))
+        here, there, stream = (self._read(self.buffer, which) for which in (HERE, THERE, STREAM))
         marks = b.add(I64(HEAD), b.mul(b.udiv(b.add(n, I64(63)), I64(64)), I64(8)))
         self._call(self.calls.clear, [b.add(there, I64(self.places[k])), I32(0), marks, stream])
         for j, size in enumerate(layout.ins):
@@ -130,7 +130,7 @@ class _Carrier:
         self._keep_marks(b.add(here, I64(self.places[k])), start, marks)
 
     def _source(self, j: int, place: Any, start: Any, n: Any, size: int) -> Any:
-        """Where a part of a column is sent from: its own place where it is pinned, else the belt, where it is put."""
+        """Where a part of a column is sent from: its own place where it is pinned, else the staging buffer."""
         b = self.builder
         own = b.add(self._read(self.plan, FIRST + 2 * j), b.mul(start, I64(size)))
         with b.if_then(b.not_(self._is_pinned(j))):
@@ -139,12 +139,12 @@ class _Carrier:
 
     def _launch(self, n: Any, stream: Any) -> None:
         b, layout = self.builder, self.layout
-        words = b.inttoptr(self._read(self.belt, WORDS), I64.as_pointer())
+        words = b.inttoptr(self._read(self.buffer, WORDS), I64.as_pointer())
         b.store(n, words)
         threads = b.udiv(b.add(n, I64(layout.each - 1)), I64(layout.each))
         blocks = b.trunc(b.udiv(b.add(threads, I64(layout.threads - 1)), I64(layout.threads)), I32)
         shape = [blocks, I32(1), I32(1), I32(layout.threads), I32(1), I32(1), I32(0)]
-        kernel, extra = self._read(self.plan, KERNEL), self._read(self.belt, EXTRA)
+        kernel, extra = self._read(self.plan, KERNEL), self._read(self.buffer, EXTRA)
         self._call(self.calls.launch, [kernel, *shape, stream, I64(0), extra])
 
     def _keep_marks(self, marks: Any, start: Any, size: Any) -> None:
