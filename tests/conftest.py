@@ -20,10 +20,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """Machine code is there when it is asked for: no test hangs on when another thread has made it."""
-    from upshift.gears import coming
+    """Machine code is there when it is asked for: no test depends on when another thread has made it."""
+    from upshift.gears import background
 
-    coming.AT_ONCE = True
+    background.AT_ONCE = True
 
 
 @pytest.fixture(autouse=True)

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from upshift.adaptive import call_kinds, pace, state
+from upshift.adaptive import pace, specialization, state
 
 
 def compile_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A function is compiled at the second call of a kind, whatever it costs, and looked at all the time."""
-    monkeypatch.setattr(call_kinds, "AT_STAKE", -1.0)
-    monkeypatch.setattr(call_kinds, "SMALLEST", -1.0)
-    monkeypatch.setattr(call_kinds, "FASTER", math.inf)
-    monkeypatch.setattr(call_kinds, "CHECKS", 1)
-    monkeypatch.setattr(call_kinds.Lot, "price", lambda self: 0.0)
+    monkeypatch.setattr(specialization, "AT_STAKE", -1.0)
+    monkeypatch.setattr(specialization, "SMALLEST", -1.0)
+    monkeypatch.setattr(specialization, "FASTER", math.inf)
+    monkeypatch.setattr(specialization, "CHECKS", 1)
+    monkeypatch.setattr(specialization.Specialization, "price", lambda self: 0.0)
     monkeypatch.setattr(pace, "FIRST_PAUSES", (0,))
     monkeypatch.setattr(pace, "LONGEST_PAUSE", 2)
     monkeypatch.setattr(pace, "FAST_PAUSE", 2)

@@ -95,7 +95,7 @@ def settings() -> dict[str, Any]:
 
 
 def interpreter() -> dict[str, Any]:
-    """What hangs on the interpreter."""
+    """What depends on the interpreter."""
     return {
         "builtins": identities(vars(builtins)),
         "linecache": sorted(name for name in linecache.cache if f"{os.sep}numba{os.sep}" not in name),

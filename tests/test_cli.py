@@ -21,7 +21,7 @@ from upshift.views import terminal, text
 
 
 def made_up():
-    """An explanation that does not hang on this machine."""
+    """An explanation that does not depend on this machine."""
     told = Explanation("price", 1_000_000, "np.float64", "llvm", paths=2, steps=3, longest=2, left=4)
     told.seconds = {"loop": 0.178, "llvm": 0.00222}
     told.costs = {

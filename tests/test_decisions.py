@@ -1,4 +1,4 @@
-"""Decisions that hang on sines, exponentials and their like are the loop's, also where the last bits tell.
+"""Decisions that depend on sines, exponentials and their like are the loop's, also where the last bits tell.
 
 Vector functions have other last bits than C's. Machine code decides by them, and leaves lanes in which that could
 matter; elements here lie at the very places where decisions change, and within a few floats of them. (Without those

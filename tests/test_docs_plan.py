@@ -98,7 +98,7 @@ class Truth:
         return self.fixed + self.rate * n
 
 
-class Life:
+class FunctionState:
     """Runs of one function by the rule: the first arm is the loop."""
 
     def __init__(self, truths, sizes):
@@ -149,7 +149,7 @@ def made_up(rng):
     sizes = (
         [rng.choice([2, 16, 64, 512])] * count if rng.random() < 0.5 else [2 ** rng.randrange(11) for _ in range(count)]
     )
-    return Life(truths, sizes)
+    return FunctionState(truths, sizes)
 
 
 LIVES = 150
@@ -181,14 +181,14 @@ def test_the_theorems(seed):
 def test_the_first_theorem_is_tight():
     """A life that ends when the arm has just been bought costs nearly twice the best."""
     loop, arm = Truth(0.0, 0.0, 1e-3), Truth(1.0, 0.0, 1e-9)
-    life = Life([loop, arm], [1] * 1001)
+    life = FunctionState([loop, arm], [1] * 1001)
     assert arm.bought and 1.9 < life.total / (arm.price + life.by(arm)) <= 2.0
 
 
 def test_a_sure_arm_may_cost_twice_the_loop():
     """What the second theorem adds to 1.1 times the loop: the price of a sure arm that is not paid back."""
     loop, arm = Truth(0.0, 0.0, 1e-3), Truth(1.0, 0.0, 1e-9)
-    life = Life([loop, arm], [1] * 1001)
+    life = FunctionState([loop, arm], [1] * 1001)
     assert 1.9 < life.total / life.by(loop) <= 2.0
-    longer = Life([loop, Truth(1.0, 0.0, 1e-9)], [1] * 4000)
+    longer = FunctionState([loop, Truth(1.0, 0.0, 1e-9)], [1] * 4000)
     assert longer.total < 0.6 * longer.by(loop)

@@ -23,7 +23,7 @@ import functions_table
 import upshift as up
 from eagerly import compile_at_once, compile_wrongly, kinds_compiled
 from law import overheard
-from upshift.adaptive import call_kinds, decorate, pace, state
+from upshift.adaptive import decorate, pace, specialization, state
 
 
 @pytest.fixture
@@ -548,8 +548,8 @@ def test_it_waits_until_compiling_pays(compilations: list[Any]) -> None:
         f(i)
     assert not compilations and f.explain().gear == "plain"
     assert "until compiling pays" in f.explain().kinds[0].why
-    lot = next(iter(f.__upshift__.lots.values()))
-    lot.add(lot.price(), 10)
+    spec = next(iter(f.__upshift__.specializations.values()))
+    spec.add(spec.price(), 10)
     for i in range(600):
         f(i)
     assert len(compilations) == 1 and f.explain().gear == "llvm"
@@ -699,7 +699,7 @@ def test_what_a_function_sees_of_itself() -> None:
 
 
 def test_a_long_call_is_compared_with_the_one_before(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (state, call_kinds):
+    for module in (state, specialization):
         monkeypatch.setattr(module, "HEAVY", -1.0)
     k = 1.0
 

@@ -10,8 +10,8 @@ import pytest
 import upshift as up
 from eagerly import compile_at_once
 from law import Rule, compare
-from upshift.adaptive.call_kinds import CHECKS, PATIENT, Lot, lot_of
 from upshift.adaptive.pace import FAST_PAUSE, Pace
+from upshift.adaptive.specialization import CHECKS, PATIENT, Specialization, specialization_of
 from upshift.gears.calls import argument_of
 from upshift.plan.prices import loops_in
 
@@ -34,8 +34,8 @@ def comprehends(a: Any, x: Any) -> Any:
     return sum(a[i] for i in range(3)) + x
 
 
-def lot(f: Any) -> Lot:
-    return lot_of(f, tuple(map(argument_of, (np.ones((3, 3)), np.ones(3)))), ("a", "x"))
+def spec(f: Any) -> Specialization:
+    return specialization_of(f, tuple(map(argument_of, (np.ones((3, 3)), np.ones(3)))), ("a", "x"))
 
 
 def test_loops_are_found_in_helpers_and_comprehensions():
@@ -45,19 +45,19 @@ def test_loops_are_found_in_helpers_and_comprehensions():
 
 def test_formulas_of_large_arrays_wait_longer_than_loops():
     for f, wait in ((formula, PATIENT), (looping, 1.0)):
-        one = lot(f)
+        one = spec(f)
         one.returned = True
         while one.plain <= wait * one.price():
             assert not one.wants_machine_code()
             one.add(50e-3, 1)
         assert one.wants_machine_code()
-    brief = lot(formula)  # small arrays: the time is Python's own
+    brief = spec(formula)  # small arrays: the time is Python's own
     brief.add(10e-6, 100_000)
     assert brief.wants_machine_code()
 
 
 def test_one_slow_plain_call_does_not_decide():
-    one = lot(formula)
+    one = spec(formula)
     one.add(20e-3, 1)
     one.add_comparison(14e-3, 22e-3)
     assert one.checks_needed() == CHECKS
@@ -67,14 +67,14 @@ def test_one_slow_plain_call_does_not_decide():
 
 
 def test_what_is_clearly_faster_is_compared_once():
-    one = lot(looping)
+    one = spec(looping)
     one.add(20e-3, 1)
     one.add_comparison(1e-3, 20e-3)
     assert one.checks_needed() == 1 and one.not_faster() is None
 
 
 def test_machine_code_that_has_become_slow_is_given_up():
-    one = lot(looping)
+    one = spec(looping)
     for _ in range(CHECKS):
         one.add_comparison(1e-3, 4e-3)
     assert one.has_become_slow() is None

@@ -282,8 +282,8 @@ SCRIPT = """
 import numpy as np, pytest, upshift as up
 from eagerly import compile_at_once
 from upshift.compiler import module
-from upshift.gears import coming
-coming.AT_ONCE = True
+from upshift.gears import background
+background.AT_ONCE = True
 compile_at_once(pytest.MonkeyPatch())
 made = []
 before = module.compiled

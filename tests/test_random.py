@@ -153,7 +153,7 @@ def test_draws_after_a_decision_stay_in_the_loop():
     want = [f(x) for x in S]
     start()
     assert np.array_equal(want, up.map(f, S))
-    with pytest.raises(up.GearRefused, match="hangs on a decision"):
+    with pytest.raises(up.GearRefused, match="depends on a decision"):
         up.map(f, S, gear="numpy")
 
 

@@ -18,7 +18,7 @@ SMOOTH = [row for row in ROWS if row.grads]
 
 
 def total(results: Any) -> Any:
-    """One number that hangs on all results, each with a weight of its own."""
+    """One number that depends on all results, each with a weight of its own."""
     leaves = [tf.cast(leaf, tf.float64) for leaf in tf.nest.flatten(results)]
     return tf.add_n([tf.reduce_sum(tf.cos(0.1 * leaf) * leaf) for leaf in leaves])
 

@@ -102,7 +102,7 @@ def _keep_source(tree: ast.Module, code: types.CodeType) -> None:
 
 
 def _return_annotation(f: Callable[..., Any]) -> dict[str, Any]:
-    """What `map` makes of no elements hangs on it. Not the whole signature, which is not the partial's."""
+    """What `map` makes of no elements depends on it. Not the whole signature, which is not the partial's."""
     try:
         annotation = inspect.signature(f, eval_str=True).return_annotation
     except (TypeError, ValueError, NameError):

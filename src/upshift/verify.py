@@ -56,7 +56,7 @@ def _differ_in_fields(want: Any, got: Any, exact: bool) -> str | None:
 
 
 def _same_arrays(want: Any, got: Any, exact: bool) -> bool:
-    """Floats may differ by rounding, relative to the largest in the array: a sum's rounding hangs on all it adds."""
+    """Floats may differ by rounding, relative to the largest in the array: a sum's rounding depends on all it adds."""
     if np.array_equal(want, got, equal_nan=want.dtype.kind in "fc"):
         if not exact or want.dtype.kind != "f":
             return True

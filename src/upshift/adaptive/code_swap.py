@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..compiler.parsing import parsed
-from ..gears.calls import Argument, ArrayOf, Call, Fixed, Foreign, Held, Result, class_of
+from ..gears.calls import Argument, ArrayOf, CompiledFunction, Fixed, Foreign, Held, Result, class_of
 from ..gears.signatures import names_of
 from ..trace.paths import Path
 from .prelude import with_prelude
@@ -31,17 +31,17 @@ INNER = "_upshift"
 
 
 @dataclass(frozen=True, slots=True)
-class Fast:
+class FastPath:
     """Machine code for one kind of arguments, and what is called where it raises."""
 
     kind: Sequence[Argument]
-    call: Call
+    call: CompiledFunction
     left: Callable[..., Any]
     looks_at_gaps: bool = False
     """Whether arrays with and without gaps are told apart before the call."""
 
 
-def cover_of(f: types.FunctionType) -> types.FunctionType:
+def wrapper_of(f: types.FunctionType) -> types.FunctionType:
     """A function with the same code, names and defaults."""
     made = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     made.__kwdefaults__ = None if f.__kwdefaults__ is None else dict(f.__kwdefaults__)
@@ -64,7 +64,7 @@ def has_prelude(f: types.FunctionType) -> bool:
     return with_prelude(f.__code__, _Writer(f).passing, f, iter(())) is not None
 
 
-def straight(f: types.FunctionType, fast: Fast) -> types.FunctionType:
+def fast_call(f: types.FunctionType, fast: FastPath) -> types.FunctionType:
     """The function by machine code where its arguments are of that kind, else plainly, and no looks."""
     writer = _Writer(f)
     code = writer.code(writer.branch(fast), f, itertools.repeat(True))
@@ -73,8 +73,12 @@ def straight(f: types.FunctionType, fast: Fast) -> types.FunctionType:
     return made
 
 
-def shifting(
-    f: types.FunctionType, look: Callable[..., Any], ticks: Iterator[bool], others: Iterator[bool], fast: Sequence[Fast]
+def dispatching(
+    f: types.FunctionType,
+    look: Callable[..., Any],
+    ticks: Iterator[bool],
+    others: Iterator[bool],
+    fast: Sequence[FastPath],
 ) -> types.CodeType:
     """Code that calls machine code for arguments of some kinds, the plain function for all others, or `look` at a tick
     that is False; plain calls have ticks of their own."""
@@ -149,7 +153,7 @@ class _Writer:
             self.objects[name] = value
         return name
 
-    def branch(self, fast: Fast) -> list[str]:
+    def branch(self, fast: FastPath) -> list[str]:
         """One kind: a look at the arguments, the call, and the way back to the plain function."""
         names, call = names_of(self.f), fast.call
         checks = [f"{self.shared(sys.gettrace)}() is None"]  # a debugger sees the plain function
@@ -176,7 +180,7 @@ class _Writer:
         ]
         return _under(checks, block)
 
-    def _checks(self, name: str, kind: Argument, fast: Fast) -> list[str]:
+    def _checks(self, name: str, kind: Argument, fast: FastPath) -> list[str]:
         if isinstance(kind, ArrayOf):
             checks = self._checks_of_array(name, kind.dtype, kind.ndim)
             return [*checks, f"{name}.flags.c_contiguous is {kind.contiguous}"] if fast.looks_at_gaps else checks
@@ -199,7 +203,7 @@ class _Writer:
         dtype = f"{name}.dtype == {self.shared(kind.dtype)}"
         return [is_of, f"{name}.shape == {kind.shape!r}", dtype, f"{name}.weak_type is {kind.weak}"]
 
-    def _checks_of_held(self, name: str, kind: Held, fast: Fast) -> list[str]:
+    def _checks_of_held(self, name: str, kind: Held, fast: FastPath) -> list[str]:
         checks = [f"{self.shared(type)}({name}) is {self.shared(kind.cls)}"]
         if kind.cls is dict:
             checks.append(f"{self.shared(tuple)}({name}) == {kind.keys!r}")
@@ -212,15 +216,15 @@ class _Writer:
         is_array = f"{self.shared(type)}({name}) is {self.shared(np.ndarray)}"
         return [is_array, f"{name}.ndim == {ndim}", f"{name}.dtype is {self.shared(dtype)}"]
 
-    def _captured(self, call: Call) -> tuple[list[str], list[str], list[str]]:
+    def _captured(self, call: CompiledFunction) -> tuple[list[str], list[str], list[str]]:
         """What the function captured: how it is read, what must hold, and what the call is given of it.
 
         Global names are read by their names, as the function itself does, which costs next to nothing.
         """
         reads, stands, taken = [], [], []
-        if call.bind is not None and not call.standing:
+        if call.bind is not None and not call.dependencies:
             return self._bound(call)
-        for i, capture in enumerate(call.standing):
+        for i, capture in enumerate(call.dependencies):
             text, name = self._path(capture.path), f"{self.inner}_taken{i}"
             if text is None or capture.mode not in ("same", "code", "input", "array"):
                 return self._bound(call)
@@ -236,7 +240,7 @@ class _Writer:
                 stands.append(f"{self.shared(type)}({name}) is {self.shared(class_of(capture.expected))}")
         return reads, stands, taken
 
-    def _bound(self, call: Call) -> tuple[list[str], list[str], list[str]]:
+    def _bound(self, call: CompiledFunction) -> tuple[list[str], list[str], list[str]]:
         """The same by a call; what it gives where the code does not stand any more cannot be unpacked."""
         bound = f"{self.named(call.bind)}({self.named(self.f)})"
         return [f"{self.inner}_taken = {bound}"], [], [f"*{self.inner}_taken"]

@@ -11,9 +11,9 @@ from ..config import settings
 from ..errors import UpshiftError
 from ..gears.signatures import names_of
 from ..trace.paths import plain_of
-from .code_swap import cover_of
+from .code_swap import wrapper_of
 from .explained import explanation_of
-from .state import Life
+from .state import FunctionState
 
 GEARS = ("plain", "llvm", "tensorflow", "jax")
 EXACT = frozenset(("llvm",))
@@ -92,9 +92,9 @@ def _positions(f: types.FunctionType, static: Any) -> frozenset[int]:
 def _decorated(f: types.FunctionType, gears: frozenset[str], static: frozenset[int]) -> types.FunctionType:
     if plain_of(f) is not f:
         return f
-    cover = cover_of(f)
-    life = Life(f, cover, gears, static)
-    cover.__upshift__ = life  # type: ignore[attr-defined]
-    cover.plain = f  # type: ignore[attr-defined]
-    cover.explain = functools.partial(explanation_of, life)  # type: ignore[attr-defined]
-    return cover
+    wrapper = wrapper_of(f)
+    state = FunctionState(f, wrapper, gears, static)
+    wrapper.__upshift__ = state  # type: ignore[attr-defined]
+    wrapper.plain = f  # type: ignore[attr-defined]
+    wrapper.explain = functools.partial(explanation_of, state)  # type: ignore[attr-defined]
+    return wrapper

@@ -9,8 +9,8 @@ from ..errors import Refusal
 from ..plan.explained import refusal_data
 from ..views.report import Report
 from ..views.units import time_text
-from .call_kinds import AT_STAKE, SMALLEST, Lot
-from .state import Life
+from .specialization import AT_STAKE, SMALLEST, Specialization
+from .state import FunctionState
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class FunctionExplanation(Report):
         }
 
 
-def explanation_of(life: Life) -> FunctionExplanation:
+def explanation_of(state: FunctionState) -> FunctionExplanation:
     """All that the calls so far have told."""
-    lots = list(life.lots.values())
-    kinds = [_kind(life, lot) for lot in lots]
-    name = life.plain.__qualname__.replace("<locals>.", "")
-    calls = int(sum(lot.calls + lot.fast_calls for lot in lots))
-    gear = life.fast[0].gear if life.fast else "plain"
-    return FunctionExplanation(name, gear, calls, _words(life.settled), life.settled, kinds)
+    specializations = list(state.specializations.values())
+    kinds = [_kind(state, spec) for spec in specializations]
+    name = state.plain.__qualname__.replace("<locals>.", "")
+    calls = int(sum(spec.calls + spec.fast_calls for spec in specializations))
+    gear = state.fast[0].gear if state.fast else "plain"
+    return FunctionExplanation(name, gear, calls, _words(state.settled), state.settled, kinds)
 
 
 def _words(refusal: Refusal | None) -> str:
@@ -66,27 +66,27 @@ def _words(refusal: Refusal | None) -> str:
     return f"stays plain for good: {refusal.reason}{where}{remedy}"
 
 
-def _kind(life: Life, lot: Lot) -> KindOfCall:
-    calls, seconds = {"plain": int(lot.calls)}, {"plain": lot.plain}
-    if lot.fast_calls:
-        calls[lot.gear], seconds[lot.gear] = int(lot.fast_calls), lot.fast
-    gear = lot.gear if lot in life.fast else "plain"
-    return KindOfCall(lot.name, gear, calls, seconds, _why(life, lot), lot.refusal)
+def _kind(state: FunctionState, spec: Specialization) -> KindOfCall:
+    calls, seconds = {"plain": int(spec.calls)}, {"plain": spec.plain}
+    if spec.fast_calls:
+        calls[spec.gear], seconds[spec.gear] = int(spec.fast_calls), spec.fast
+    gear = spec.gear if spec in state.fast else "plain"
+    return KindOfCall(spec.name, gear, calls, seconds, _why(state, spec), spec.refusal)
 
 
-def _why(life: Life, lot: Lot) -> str:
-    refusal = lot.refusal or life.settled
+def _why(state: FunctionState, spec: Specialization) -> str:
+    refusal = spec.refusal or state.settled
     if refusal is not None:
         where = f" ({refusal.where})" if refusal.where else ""
         return f"not shifted: {refusal.reason}{where}" + (f"; {refusal.remedy}" if refusal.remedy else "")
-    if lot in life.fast:
+    if spec in state.fast:
         return (
-            f"shifted: compiled in {time_text(lot.compiled_in)}, compared with the plain function {lot.checked} times"
+            f"shifted: compiled in {time_text(spec.compiled_in)}, compared with the plain function {spec.checked} times"
         )
-    if lot.rest:
+    if spec.rest:
         return "machine code rests: too many calls were left to the plain function"
-    if lot.call is not None:
-        return f"compiled in {time_text(lot.compiled_in)}, being compared with the plain function"
-    if lot.plain > AT_STAKE and lot.per_call <= SMALLEST:
-        return f"not shifted: a call takes {time_text(lot.per_call)}, which is about what calling machine code takes"
-    return f"not shifted yet: it takes about {time_text(lot.price())} of plain calls until compiling pays"
+    if spec.call is not None:
+        return f"compiled in {time_text(spec.compiled_in)}, being compared with the plain function"
+    if spec.plain > AT_STAKE and spec.per_call <= SMALLEST:
+        return f"not shifted: a call takes {time_text(spec.per_call)}, which is about what calling machine code takes"
+    return f"not shifted yet: it takes about {time_text(spec.price())} of plain calls until compiling pays"

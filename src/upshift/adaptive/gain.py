@@ -5,8 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from .call_kinds import Lot
-from .code_swap import Fast, straight
+from .code_swap import FastPath, fast_call
+from .specialization import Specialization
 from .trial import raced
 
 RACED = 3e-6
@@ -15,17 +15,17 @@ RACED_FORMULA = 100e-6
 """The same for formulas of whole arrays."""
 
 
-def why_slow(f: types.FunctionType, lot: Lot, args: Any, keywords: Any) -> str | None:
+def why_slow(f: types.FunctionType, spec: Specialization, args: Any, keywords: Any) -> str | None:
     """Why machine code that was tried is not to be used: it is no faster.
 
     Of two brief calls, one of each does not tell which is faster: both run some more, where that changes nothing.
     """
-    assert lot.call is not None
-    formula = lot.call.is_formula
-    slow = None if formula and lot.per_call < RACED_FORMULA else lot.not_faster()
-    brief = lot.per_call < RACED_FORMULA if formula else lot.per_call < RACED and not lot.has_arrays
-    if slow is None and lot.gear == "tensorflow":
-        slow = lot.slower(lot.tried / lot.checked, lot.shortest)  # times are long when nothing is warm, of both
-    if slow is not None or not brief or lot.gear != "llvm":
+    assert spec.call is not None
+    formula = spec.call.is_formula
+    slow = None if formula and spec.per_call < RACED_FORMULA else spec.not_faster()
+    brief = spec.per_call < RACED_FORMULA if formula else spec.per_call < RACED and not spec.has_arrays
+    if slow is None and spec.gear == "tensorflow":
+        slow = spec.slower(spec.tried / spec.checked, spec.shortest)  # times are long when nothing is warm, of both
+    if slow is not None or not brief or spec.gear != "llvm":
         return slow
-    return lot.slower(*raced((straight(f, Fast(lot.kind, lot.call, f)), f), args, keywords))
+    return spec.slower(*raced((fast_call(f, FastPath(spec.kind, spec.call, f)), f), args, keywords))

@@ -15,6 +15,7 @@ import weakref
 from typing import Any
 
 from ..errors import Refusal
+from ..gears.background import Background
 from ..gears.calls import (
     NUMBERS,
     Held,
@@ -28,14 +29,13 @@ from ..gears.calls import (
     result_of,
 )
 from ..gears.capture_reader import MISS
-from ..gears.coming import Coming
 from ..gears.frameworks import prepare_call
 from ..gears.signatures import names_of, values_of
-from .call_kinds import HEAVY, Lot, lot_of
-from .code_swap import Fast, has_prelude, shifting, straight, watching
+from .code_swap import FastPath, dispatching, fast_call, has_prelude, watching
 from .eligibility import is_brief, is_lazy, why_plain
 from .gain import why_slow
 from .pace import Pace
+from .specialization import HEAVY, Specialization, specialization_of
 from .trial import Trial, copies_of
 
 log = logging.getLogger("upshift")
@@ -43,7 +43,7 @@ GLIMPSED = 10e-6
 """Seconds of a call from which on it is worth a closer look at once."""
 MOST_FAST = 6
 """Kinds of arguments that have machine code at the same time."""
-MOST_LOTS = 64
+MOST_SPECIALIZATIONS = 64
 LEAVING = (2, 3, 4, 8, 16)
 """Looks at which a brief function may be left alone for good."""
 BRIEF = 0.12e-6
@@ -58,14 +58,14 @@ CHECKED_SHARE = 0.01
 """Of the time in machine code, what later comparisons with the plain function may cost."""
 
 
-class Life:
-    """What is known of one decorated function, and what its code is."""
+class FunctionState:
+    """One decorated function: what is known of its calls, and which code it has now."""
 
     def __init__(
-        self, plain: types.FunctionType, cover: types.FunctionType, gears: frozenset[str], static: frozenset[int]
+        self, plain: types.FunctionType, wrapper: types.FunctionType, gears: frozenset[str], static: frozenset[int]
     ) -> None:
         self.plain = plain
-        self.cover = weakref.ref(cover)
+        self.wrapper = weakref.ref(wrapper)
         self.names = names_of(plain)
         self.is_flat = len(self.names) == plain.__code__.co_argcount
         """Whether a call's positional arguments are all it has."""
@@ -73,13 +73,13 @@ class Life:
         """Those that may be used."""
         self.static = static
         """Positions of arguments whose values are built into machine code."""
-        self.lots: dict[Any, Lot] = {}
+        self.specializations: dict[Any, Specialization] = {}
         self.settled: Refusal | None = None
         """Why the function's code is its own for good."""
         self.pace = Pace()
         self.installed = 0
         """Looks before the code was exchanged last."""
-        self.fast: list[Lot] = []
+        self.fast: list[Specialization] = []
         self.inside: dict[int, int] = {}
         """How many calls of each thread are being looked at."""
         self.lock = threading.Lock()
@@ -93,26 +93,26 @@ class Life:
     def settle(self, why: Refusal) -> None:
         """The function's code is its own from now on, and costs what it costs."""
         self.settled = why
-        cover = self.cover()
-        if cover is not None:
-            cover.__code__ = self.plain.__code__
+        wrapper = self.wrapper()
+        if wrapper is not None:
+            wrapper.__code__ = self.plain.__code__
 
     def install(self) -> None:
         """Give the function the code that fits what is known."""
-        cover = self.cover()
-        if cover is None or self.settled is not None:
+        wrapper = self.wrapper()
+        if wrapper is None or self.settled is not None:
             return
         if not self.fast:
-            cover.__code__ = watching(self.plain, self.look, self.pace.ticks())
+            wrapper.__code__ = watching(self.plain, self.look, self.pace.ticks())
             return
-        gaps = len({lot.without_gaps for lot in self.fast}) < len(self.fast)
+        gaps = len({spec.without_gaps for spec in self.fast}) < len(self.fast)
         fast = [
-            Fast(lot.kind, lot.call, functools.partial(self.left, lot), gaps)
-            for lot in self.fast
-            if lot.call is not None
+            FastPath(spec.kind, spec.call, functools.partial(self.left, spec), gaps)
+            for spec in self.fast
+            if spec.call is not None
         ]
         self.installed = self.pace.looks
-        cover.__code__ = shifting(self.plain, self.look, self.pace.fast_ticks(), self.pace.ticks(), fast)
+        wrapper.__code__ = dispatching(self.plain, self.look, self.pace.fast_ticks(), self.pace.ticks(), fast)
 
     # ---- a call that is looked at
 
@@ -128,26 +128,26 @@ class Life:
         if self.pace.glimpses:
             return self._glimpse(args, keywords)
         values = args if self.is_flat else values_of(self.plain, args, keywords)
-        lot = self._lot(values)
+        spec = self._specialization(values)
         self.pace.looks += 1
         if sys.gettrace() is not None:  # a debugger sees the plain function
             return self.plain(*args, **keywords)
-        if lot.call is not None and not lot.is_free():
+        if spec.call is not None and not spec.is_free():
             return self.plain(*args, **keywords)
-        if lot.is_ready:
-            return self._look_at_fast(lot, values, args, keywords)
-        if lot.call is not None and lot.refusal is None:
-            lot.rest = max(lot.rest - 1, 0)
-            if lot.trusted and not lot.rest:
-                self._use(lot)
-            elif not lot.trusted:
-                return self._tried(lot, values, args, keywords)
-        elif lot.coming is not None:
-            if lot.coming.is_there():
-                return self._has_come(lot, lot.coming, values, args, keywords)
-        elif lot.wants_thought() and self._is_worth_it(lot):
-            return self._compiled(lot, values, args, keywords)
-        return self._timed(lot, args, keywords)
+        if spec.is_ready:
+            return self._look_at_fast(spec, values, args, keywords)
+        if spec.call is not None and spec.refusal is None:
+            spec.rest = max(spec.rest - 1, 0)
+            if spec.trusted and not spec.rest:
+                self._use(spec)
+            elif not spec.trusted:
+                return self._tried(spec, values, args, keywords)
+        elif spec.compiling is not None:
+            if spec.compiling.is_done():
+                return self._finish_compiling(spec, spec.compiling, values, args, keywords)
+        elif spec.wants_thought() and self._is_worth_it(spec):
+            return self._compiled(spec, values, args, keywords)
+        return self._timed(spec, args, keywords)
 
     def _glimpse(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """One of the first calls, with an eye on the clock alone: most functions are short, and not called often."""
@@ -164,31 +164,33 @@ class Life:
             took = time.perf_counter() - began
             self.inside.pop(thread, None)
         if took > GLIMPSED:
-            lot = self._lot(args if self.is_flat else values_of(self.plain, args, keywords))
-            self._note_call(lot, took)
-            self._note_result(lot, result)
-            self._keep_seen(lot, args, keywords, result)
+            spec = self._specialization(args if self.is_flat else values_of(self.plain, args, keywords))
+            self._note_call(spec, took)
+            self._note_result(spec, result)
+            self._keep_seen(spec, args, keywords, result)
         elif took < BRIEF and self.pace.last_glimpse and is_brief(self.plain):
             self.settle(Refusal("llvm", "its few instructions take less time than a call of machine code"))
         return result
 
-    def _lot(self, values: tuple[Any, ...]) -> Lot:
+    def _specialization(self, values: tuple[Any, ...]) -> Specialization:
         kind = tuple(map(argument_of, values))
         if self.static:
             kind = tuple([fixed_of(v) if i in self.static else k for i, (k, v) in enumerate(zip(kind, values))])
-        lot = self.lots.get(kind)
-        if lot is None and gear_of(kind) != "llvm":
+        spec = self.specializations.get(kind)
+        if spec is None and gear_of(kind) != "llvm":
             kind = tuple(map(for_framework, kind, values))
-            lot = self.lots.get(kind)
-        if lot is None:
-            if len(self.lots) >= MOST_LOTS:
-                self.lots.pop(next(key for key, old in list(self.lots.items()) if old not in self.fast), None)
-            lot = self.lots[kind] = lot_of(self.plain, kind, self.names)
-            if lot.gear not in self.gears:
-                lot.refusal = Refusal(lot.gear, "this gear is not allowed, or not exact")
-        return lot
+            spec = self.specializations.get(kind)
+        if spec is None:
+            if len(self.specializations) >= MOST_SPECIALIZATIONS:
+                self.specializations.pop(
+                    next(key for key, old in list(self.specializations.items()) if old not in self.fast), None
+                )
+            spec = self.specializations[kind] = specialization_of(self.plain, kind, self.names)
+            if spec.gear not in self.gears:
+                spec.refusal = Refusal(spec.gear, "this gear is not allowed, or not exact")
+        return spec
 
-    def _timed(self, lot: Lot, args: Any, keywords: Any) -> Any:
+    def _timed(self, spec: Specialization, args: Any, keywords: Any) -> Any:
         thread = threading.get_ident()
         depth = self.inside[thread] = self.inside.get(thread, 0) + 1
         if depth > 1:  # a function that calls itself: the outermost call is timed
@@ -203,9 +205,9 @@ class Life:
         finally:
             took = time.perf_counter() - began
             self.inside.pop(thread, None)
-            self._note_call(lot, took)
-        self._note_result(lot, result)
-        self._keep_seen(lot, args, keywords, result)
+            self._note_call(spec, took)
+        self._note_result(spec, result)
+        self._keep_seen(spec, args, keywords, result)
         if self.pace.looks in LEAVING:
             self._consider_leaving()
         return result
@@ -215,215 +217,215 @@ class Life:
         if not has_prelude(self.plain):
             self.settle(Refusal("llvm", "it calls itself, and takes variables of a function around it"))
 
-    def _note_result(self, lot: Lot, result: Any) -> None:
+    def _note_result(self, spec: Specialization, result: Any) -> None:
         """What a call gave: tensors, of numbers alone, are computed by TensorFlow."""
-        lot.result, lot.returned = result_of(result), True
-        numbers_alone = lot.gear == "llvm" and lot.result is None and lot.call is None and lot.refusal is None
+        spec.result, spec.returned = result_of(result), True
+        numbers_alone = spec.gear == "llvm" and spec.result is None and spec.call is None and spec.refusal is None
         if numbers_alone and "tensorflow" in self.gears and gives_tensors(result):
-            lot.gear = "tensorflow"
+            spec.gear = "tensorflow"
 
-    def _keep_seen(self, lot: Lot, args: Any, keywords: Any, result: Any) -> None:
+    def _keep_seen(self, spec: Specialization, args: Any, keywords: Any, result: Any) -> None:
         """What one comparison takes, where that must do and nothing can change it."""
-        if lot.call is not None or lot.per_call <= HEAVY or any(isinstance(kind, Held) for kind in lot.kind):
+        if spec.call is not None or spec.per_call <= HEAVY or any(isinstance(kind, Held) for kind in spec.kind):
             return
-        if all(leaf in NUMBERS for leaf in leaves_of((*lot.kind, *([lot.result] if lot.result else ())))):
-            lot.seen = values_of(self.plain, args, keywords), result
+        if all(leaf in NUMBERS for leaf in leaves_of((*spec.kind, *([spec.result] if spec.result else ())))):
+            spec.seen = values_of(self.plain, args, keywords), result
 
-    def _note_call(self, lot: Lot, took: float) -> None:
-        lot.add(took, self.pace.stands_for())
+    def _note_call(self, spec: Specialization, took: float) -> None:
+        spec.add(took, self.pace.stands_for())
         if self.pace.changes(took):
             self.install()
 
     def _consider_leaving(self) -> None:
         """A function of few instructions, without loops, is not looked at any more; nor one whose calls are short and
         are never of a kind that machine code takes."""
-        lots = list(self.lots.values())
-        if self.settled is None and all(lot.shortest < BRIEF for lot in lots) and is_brief(self.plain):
+        specializations = list(self.specializations.values())
+        if self.settled is None and all(spec.shortest < BRIEF for spec in specializations) and is_brief(self.plain):
             self.settle(Refusal("llvm", "its few instructions take less time than a call of machine code"))
-        elif self.settled is None and lots and all(lot.refusal is not None for lot in lots):
-            last = self.pace.looks >= LEAVING[-1] and all(lot.shortest < LONG for lot in lots)
+        elif self.settled is None and specializations and all(spec.refusal is not None for spec in specializations):
+            last = self.pace.looks >= LEAVING[-1] and all(spec.shortest < LONG for spec in specializations)
             if last or is_brief(self.plain):
-                self.settle(next(lot.refusal for lot in lots if lot.refusal is not None))
+                self.settle(next(spec.refusal for spec in specializations if spec.refusal is not None))
 
     # ---- machine code
 
-    def _is_worth_it(self, lot: Lot) -> bool:
+    def _is_worth_it(self, spec: Specialization) -> bool:
         """The ski-rental rule; JAX does not see what a function does besides computing."""
-        if lot.gear == "jax" and lot.call is None:
-            lot.refusal = lot.refusal or why_plain(self.plain)
-        return self.settled is None and lot.refusal is None and lot.wants_machine_code()
+        if spec.gear == "jax" and spec.call is None:
+            spec.refusal = spec.refusal or why_plain(self.plain)
+        return self.settled is None and spec.refusal is None and spec.wants_machine_code()
 
-    def _compiled(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
+    def _compiled(self, spec: Specialization, values: Any, args: Any, keywords: Any) -> Any:
         """Compile, unless another thread does; and compare, where that is over at once."""
         if not self.lock.acquire(blocking=False):
-            return self._timed(lot, args, keywords)
+            return self._timed(spec, args, keywords)
         try:
-            lot.begun = time.perf_counter()
-            made = prepare_call(lot.gear, self.plain, lot.kind, values, lot.result, lot.per_call > LONG)
+            spec.begun = time.perf_counter()
+            made = prepare_call(spec.gear, self.plain, spec.kind, values, spec.result, spec.per_call > LONG)
         finally:
             self.lock.release()
-        if isinstance(made, Coming):
-            lot.coming = made
-            return self._timed(lot, args, keywords)
-        return self._has_come(lot, made, values, args, keywords)
+        if isinstance(made, Background):
+            spec.compiling = made
+            return self._timed(spec, args, keywords)
+        return self._finish_compiling(spec, made, values, args, keywords)
 
-    def _has_come(self, lot: Lot, made: Any, values: Any, args: Any, keywords: Any) -> Any:
+    def _finish_compiling(self, spec: Specialization, made: Any, values: Any, args: Any, keywords: Any) -> Any:
         """There is machine code, or a reason why not: it is compared."""
-        lot.coming = None
-        if isinstance(made, Coming):
-            made = made.result_or(lambda error: Refusal(lot.gear, f"the compiler failed: {type(error).__name__}"))
-        lot.compiled_in = time.perf_counter() - lot.begun
+        spec.compiling = None
+        if isinstance(made, Background):
+            made = made.result_or(lambda error: Refusal(spec.gear, f"the compiler failed: {type(error).__name__}"))
+        spec.compiled_in = time.perf_counter() - spec.begun
         if isinstance(made, Refusal):
-            self._refuse(lot, made)
+            self._refuse(spec, made)
         else:
-            lot.call = made
-        if lot.call is not None and lot.seen is not None and self._agrees_with_seen(lot, *lot.seen):
-            return self._look_at_fast(lot, values, args, keywords)
-        if lot.call is None and self._tells_apart(lot):
-            lot = self._lot(values)
-        if lot.call is not None:
+            spec.call = made
+        if spec.call is not None and spec.seen is not None and self._agrees_with_seen(spec, *spec.seen):
+            return self._look_at_fast(spec, values, args, keywords)
+        if spec.call is None and self._tells_apart(spec):
+            spec = self._specialization(values)
+        if spec.call is not None:
             self.pace.hurry()
             self.install()
-        return self._tried(lot, values, args, keywords)
+        return self._tried(spec, values, args, keywords)
 
-    def _tells_apart(self, lot: Lot) -> bool:
+    def _tells_apart(self, spec: Specialization) -> bool:
         """A graph that cannot be had for any number may be had for this one: from now on each value is a kind."""
-        ints = frozenset(i for i, kind in enumerate(lot.kind) if kind in (int, bool))
-        if lot.gear != "tensorflow" or not ints - self.static:
+        ints = frozenset(i for i, kind in enumerate(spec.kind) if kind in (int, bool))
+        if spec.gear != "tensorflow" or not ints - self.static:
             return False
         self.static |= ints
         return True
 
-    def _agrees_with_seen(self, lot: Lot, values: Any, result: Any) -> bool:
+    def _agrees_with_seen(self, spec: Specialization, values: Any, result: Any) -> bool:
         """Whether machine code gives what a long call gave; if not, what it reads besides may have changed since."""
-        assert lot.call is not None
-        lot.seen = None
-        trial = Trial(self.plain, lot.call, values, list(values))
+        assert spec.call is not None
+        spec.seen = None
+        trial = Trial(self.plain, spec.call, values, list(values))
         if trial.left or trial.difference(result) is not None:
             return False
-        lot.checked, lot.tried, lot.tried_plain = 1, trial.took, lot.per_call
-        lot.trusted = lot.not_faster() is None
-        if lot.trusted:
-            self._use(lot)
-        return lot.trusted
+        spec.checked, spec.tried, spec.tried_plain = 1, trial.took, spec.per_call
+        spec.trusted = spec.not_faster() is None
+        if spec.trusted:
+            self._use(spec)
+        return spec.trusted
 
-    def _tried(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
+    def _tried(self, spec: Specialization, values: Any, args: Any, keywords: Any) -> Any:
         """Machine code on copies, the plain function on the arguments; what it gives is what the caller gets."""
-        values = tuple(map(apart, lot.kind, values))
-        copies = copies_of(values) if lot.call is not None else None
-        if lot.call is None or copies is None or not lot.is_free():
-            return self._timed(lot, args, keywords)
-        trial = Trial(self.plain, lot.call, values, copies)
+        values = tuple(map(apart, spec.kind, values))
+        copies = copies_of(values) if spec.call is not None else None
+        if spec.call is None or copies is None or not spec.is_free():
+            return self._timed(spec, args, keywords)
+        trial = Trial(self.plain, spec.call, values, copies)
         began = time.perf_counter()
         try:
             result = self.plain(*args, **keywords)
         except Exception as error:
             if trial.left:
-                self._count_left(lot)
+                self._count_left(spec)
             else:
-                self._differs(lot, f"the plain function raises {type(error).__name__}")
+                self._differs(spec, f"the plain function raises {type(error).__name__}")
             raise
         took = time.perf_counter() - began
-        lot.add(took, 1 if lot.trusted else self.pace.stands_for())
+        spec.add(took, 1 if spec.trusted else self.pace.stands_for())
         if trial.left:
-            self._count_left(lot)
+            self._count_left(spec)
             return result
         difference = trial.difference(result)
         if difference is not None:
-            self._differs(lot, difference)
+            self._differs(spec, difference)
             return result
-        lot.add_comparison(trial.took, took)
-        if lot.trusted:
-            slow = lot.has_become_slow()
+        spec.add_comparison(trial.took, took)
+        if spec.trusted:
+            slow = spec.has_become_slow()
             if slow is not None:
-                self._refuse(lot, Refusal(lot.gear, slow))
+                self._refuse(spec, Refusal(spec.gear, slow))
             else:
-                self._use(lot)
+                self._use(spec)
             return result
-        if lot.checked >= lot.checks_needed():
-            slow = why_slow(self.plain, lot, args, keywords)
+        if spec.checked >= spec.checks_needed():
+            slow = why_slow(self.plain, spec, args, keywords)
             if slow is not None:
-                self._refuse(lot, Refusal(lot.gear, slow))
+                self._refuse(spec, Refusal(spec.gear, slow))
                 return result
-            lot.trusted = True
-            self._use(lot)
+            spec.trusted = True
+            self._use(spec)
         return result
 
-    def _differs(self, lot: Lot, how: str) -> None:
+    def _differs(self, spec: Specialization, how: str) -> None:
         log.warning("upshift: machine code of %s is not used: %s", self.plain.__qualname__, how)
-        self._refuse(lot, Refusal(lot.gear, f"its result is not the plain function's: {how}"))
+        self._refuse(spec, Refusal(spec.gear, f"its result is not the plain function's: {how}"))
 
-    def _use(self, lot: Lot) -> None:
+    def _use(self, spec: Specialization) -> None:
         """Machine code for a kind of arguments, the one used last in front."""
-        assert lot.call is not None
-        lot.straight = straight(self.plain, Fast(lot.kind, lot.call, self.plain))
-        self.fast = [lot, *(other for other in self.fast if other is not lot)][:MOST_FAST]
+        assert spec.call is not None
+        spec.fast_call = fast_call(self.plain, FastPath(spec.kind, spec.call, self.plain))
+        self.fast = [spec, *(other for other in self.fast if other is not spec)][:MOST_FAST]
         self.pace.young = False
         self.install()
 
-    def _look_at_fast(self, lot: Lot, values: Any, args: Any, keywords: Any) -> Any:
+    def _look_at_fast(self, spec: Specialization, values: Any, args: Any, keywords: Any) -> Any:
         """A call that goes to machine code, on the clock; now and then compared with the plain function."""
-        if lot not in self.fast and (len(self.fast) < MOST_FAST or self.pace.looks - self.installed > MOST_FAST):
-            self._use(lot)
-        lot.left = max(lot.left - self.pace.stands_for_fast // 4, 0)
-        self._improve(lot)
-        if lot.since_check * CHECKED_SHARE > lot.per_call + CHECK:
-            lot.since_check = 0.0
-            return self._tried(lot, values, args, keywords)
-        assert lot.straight is not None
+        if spec not in self.fast and (len(self.fast) < MOST_FAST or self.pace.looks - self.installed > MOST_FAST):
+            self._use(spec)
+        spec.left = max(spec.left - self.pace.stands_for_fast // 4, 0)
+        self._improve(spec)
+        if spec.since_check * CHECKED_SHARE > spec.per_call + CHECK:
+            spec.since_check = 0.0
+            return self._tried(spec, values, args, keywords)
+        assert spec.fast_call is not None
         began = time.perf_counter()
-        result = lot.straight(*args, **keywords)
+        result = spec.fast_call(*args, **keywords)
         took = time.perf_counter() - began
-        lot.add_fast(took, self.pace.stands_for_fast)
+        spec.add_fast(took, self.pace.stands_for_fast)
         if self.pace.changes_fast(took):
             self.install()
         return result
 
-    def _improve(self, lot: Lot) -> None:
+    def _improve(self, spec: Specialization) -> None:
         """Better machine code, when what there is has run as long as that will take; the next call is compared."""
-        if lot.coming is not None and lot.coming.is_there():
-            made, lot.coming = lot.coming.result_or(lambda error: None), None
+        if spec.compiling is not None and spec.compiling.is_done():
+            made, spec.compiling = spec.compiling.result_or(lambda error: None), None
             if made is not None:
-                lot.call, lot.since_check = made, math.inf
-        elif lot.coming is None and lot.call is not None and lot.call.better is not None and lot.wants_better():
-            lot.coming, lot.improved = Coming(lot.call.better), True
+                spec.call, spec.since_check = made, math.inf
+        elif spec.compiling is None and spec.call is not None and spec.call.better is not None and spec.wants_better():
+            spec.compiling, spec.improved = Background(spec.call.better), True
 
-    def left(self, lot: Lot, *args: Any, **keywords: Any) -> Any:
+    def left(self, spec: Specialization, *args: Any, **keywords: Any) -> Any:
         """A call that machine code left: the plain function's, with its errors and warnings."""
         try:
-            return self._left(lot, args, keywords)
+            return self._left(spec, args, keywords)
         except BaseException as error:
             _hide_us(error)
             raise
 
-    def _left(self, lot: Lot, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _left(self, spec: Specialization, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         values = args if self.is_flat else values_of(self.plain, args, keywords)
-        if self._lot(values) is lot:
-            if lot.call is not None and lot.call.refresh is not None:
-                lot.call.refresh()
-            self._count_left(lot)
+        if self._specialization(values) is spec:
+            if spec.call is not None and spec.call.refresh is not None:
+                spec.call.refresh()
+            self._count_left(spec)
             return self.plain(*args, **keywords)
         return self._look(args, keywords)
 
-    def _count_left(self, lot: Lot) -> None:
-        lot.left += 1
-        if lot.left < (OFTEN if lot.call is None or not lot.call.allocates else 2):
+    def _count_left(self, spec: Specialization) -> None:
+        spec.left += 1
+        if spec.left < (OFTEN if spec.call is None or not spec.call.allocates else 2):
             return
-        lot.left, lot.rest, lot.patience = 0, lot.patience, min(2 * lot.patience, 1 << 20)
-        if not lot.trusted:
-            self._refuse(lot, Refusal(lot.gear, "most calls raise, warn or go beyond 64 bits, which is not for it"))
-        elif lot.call is not None and lot.call.bind is not None and lot.call.bind(self.plain) is MISS:
-            lot.rent_again()
-        self._drop(lot)
+        spec.left, spec.rest, spec.patience = 0, spec.patience, min(2 * spec.patience, 1 << 20)
+        if not spec.trusted:
+            self._refuse(spec, Refusal(spec.gear, "most calls raise, warn or go beyond 64 bits, which is not for it"))
+        elif spec.call is not None and spec.call.bind is not None and spec.call.bind(self.plain) is MISS:
+            spec.rent_again()
+        self._drop(spec)
 
-    def _drop(self, lot: Lot) -> None:
-        if lot in self.fast:
-            self.fast = [other for other in self.fast if other is not lot]
+    def _drop(self, spec: Specialization) -> None:
+        if spec in self.fast:
+            self.fast = [other for other in self.fast if other is not spec]
             self.install()
 
-    def _refuse(self, lot: Lot, why: Refusal) -> None:
-        lot.refusal, lot.call, lot.trusted = why, None, False
-        self._drop(lot)
+    def _refuse(self, spec: Specialization, why: Refusal) -> None:
+        spec.refusal, spec.call, spec.trusted = why, None, False
+        self._drop(spec)
 
 
 def _hide_us(error: BaseException) -> None:

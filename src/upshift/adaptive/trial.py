@@ -13,7 +13,7 @@ import numpy as np
 
 from ..columns.forms import assemble, flatten, parts
 from ..config import settings
-from ..gears.calls import Call, Result, argument_of, is_foreign
+from ..gears.calls import CompiledFunction, Result, argument_of, is_foreign
 from ..gears.capture_reader import MISS
 from ..verify import differ
 
@@ -78,13 +78,13 @@ def _like(array: Any) -> Any:
 class Trial:
     """Machine code run on copies, before the plain function runs on the arguments themselves."""
 
-    def __init__(self, f: types.FunctionType, call: Call, values: Sequence[Any], copies: list[Any]) -> None:
+    def __init__(self, f: types.FunctionType, call: CompiledFunction, values: Sequence[Any], copies: list[Any]) -> None:
         self.values, self.copies, self.exact = values, copies, call.exact
         self.anew = call.gear == "jax"
         """Whether the arrays that it gives are always new ones."""
         began = time.perf_counter()
         captured = call.bind(f) if call.bind is not None else ()
-        bound = 0.0 if call.standing else time.perf_counter() - began  # else its code reads what it captured
+        bound = 0.0 if call.dependencies else time.perf_counter() - began  # else its code reads what it captured
         self.left = captured is MISS or not all(values[i].flags.writeable for i in call.written)
         self.took, self.made = float("inf"), None
         self.state, self.after = call.state, None
@@ -99,7 +99,7 @@ class Trial:
                     self.state.restore(before)
         self.took += bound
 
-    def _run(self, call: Call, given: Sequence[Any], captured: Any) -> Any:
+    def _run(self, call: CompiledFunction, given: Sequence[Any], captured: Any) -> Any:
         began = time.perf_counter()
         try:
             saved = [given[i].copy() for i in call.written]

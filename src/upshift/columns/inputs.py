@@ -156,7 +156,7 @@ class Lanes:
     columns: tuple[Column, ...]
     kinds: tuple[Kind, ...]
     layouts: tuple[Any, ...] = ()
-    """How the array of each leaf lies in memory: what is a view, and the bits of products, hang on it."""
+    """How the array of each leaf lies in memory: what is a view, and the bits of products, depend on it."""
     fresh: tuple[bool, ...] = ()
     """For every argument, whether the loop makes each element anew, so that a function may change it."""
 

@@ -71,7 +71,7 @@ FIRST_MEMO, MOST_MEMOS = 16, 16
 
 
 class Defer(Exception):
-    """A kind that is not known yet: it hangs on something that is being looked at."""
+    """A kind that is not known yet: it depends on something that is being looked at."""
 
 
 class Recursive(Exception):

@@ -389,7 +389,7 @@ def _static_attribute(walk: Walk, op: Op, owner: str, kind: Static, name: str) -
 
 
 def refuse_acting(value: Any) -> None:
-    """What acts on the world, or hangs on it, is not compiled."""
+    """What acts on the world, or depends on it, is not compiled."""
     owner = getattr(value, "__self__", None)
     module = getattr(value, "__module__", None)
     if owner is not None and not isinstance(owner, types.ModuleType):

@@ -177,12 +177,12 @@ class Kernel:
 
     def run(self, captured: Any, columns: Sequence[Any], n: int) -> Made:
         """All lanes, on this thread."""
-        call = Call(self, captured, columns, n)
+        call = Launch(self, captured, columns, n)
         call.lanes(0, n, NO_LIMIT)
         return call.made()
 
 
-class Call:
+class Launch:
     """One run of a kernel: its columns of results, to be filled part by part, by one thread or several."""
 
     def __init__(self, kernel: Kernel, captured: Any, columns: Sequence[Any], n: int) -> None:

@@ -57,7 +57,7 @@ class Out:
 
 
 def needs_stream(kind: Kind) -> bool:
-    """Whether a result is written as words: it holds something whose size hangs on the lane."""
+    """Whether a result is written as words: it holds something whose size depends on the lane."""
     return any(isinstance(k, List | Object | Array) or k is STR for k in items_in(kind))
 
 

@@ -71,7 +71,7 @@ class _Writer:
     def __init__(self, tree: Tree, exact: bool, decides_by_vectors: bool) -> None:
         self.tree, self.exact = tree, exact
         self.decides_by_vectors = decides_by_vectors
-        """Whether decisions may hang on vector functions: lanes in which that could matter are marked."""
+        """Whether decisions may depend on vector functions: lanes in which that could matter are marked."""
         self.made = Select()
         self.kinds: dict[int, Kind] = dict(enumerate(tree.kinds))
         self.blurred: set[int] = set()
@@ -228,7 +228,7 @@ class _Writer:
         return spelled.text.format(*args)
 
     def _function(self, op: Op, step: Step, node: Node) -> str:
-        """A vector function, or C's own where a decision hangs on its last bits."""
+        """A vector function, or C's own where a decision depends on its last bits."""
         assert step.kind is not None
         name = MATHS[op.name]
         if self._may_blur(step, node):
@@ -236,7 +236,7 @@ class _Writer:
             self.blurred.add(step.out)
             return f"vector_{name}"
         if op.warns or step.kind.dtype.itemsize < 8 or name in OWN_IN_PYTHON:
-            raise NoSelect(f"a decision hangs on the last bits of {op.name}")
+            raise NoSelect(f"a decision depends on the last bits of {op.name}")
         return f"exact_{name}"
 
     def _may_blur(self, step: Step, node: Node) -> bool:
@@ -246,7 +246,7 @@ class _Writer:
     def _power(self, step: Step, node: Node, args: list[str]) -> str:
         if not self._may_blur(step, node):
             if step.kind is None or step.kind.dtype.itemsize < 8:
-                raise NoSelect("a decision hangs on the last bits of a power")
+                raise NoSelect("a decision depends on the last bits of a power")
             return f"exact_pow({', '.join(args)})"
         self.made.close = True
         self.blurred.add(step.out)

@@ -1,6 +1,6 @@
 """The kinds of a call's arguments and result, and the base class of compiled whole functions.
 
-A kind says what machine code hangs on: classes of numbers, dtypes and axes of arrays, never values or lengths.
+A kind says what machine code depends on: classes of numbers, dtypes and axes of arrays, never values or lengths.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from ..columns.forms import assemble, parts
 from ..columns.kinds import Kind
 from ..trace.paths import Capture
-from .capture_reader import Binder
+from .capture_reader import CaptureReader
 
 _NAMED = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 _DTYPES = tuple(map(np.dtype, _NAMED.split()))
@@ -250,18 +250,18 @@ def result_of(value: Any, depth: int = 0) -> Result | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CompiledFunction:
     """Machine code for one call of a function: `run(*arguments, *captured)` gives the result, or raises.
 
     Whatever it raises, for whatever reason: the call is the plain function's.
     """
 
     run: Any
-    bind: Binder | None
+    bind: CaptureReader | None
     """`bind(f)`: what the function captured, or MISS where the code does not stand on it any more; None: nothing."""
     result: Result
     """Numbers come as Python's; where a class of NumPy's stands here, they are to be made that."""
-    standing: Sequence[Capture]
+    dependencies: Sequence[Capture]
     """What the function captured when it was compiled: what the code stands on, and its inputs in order."""
     written: Sequence[int]
     """Positions of arrays that the function may write to."""
@@ -278,5 +278,5 @@ class Call:
     """What brings up to date what it knows of NumPy's settings, after a call was left; None: it knows none of them."""
     free: Callable[[], bool] | None = None
     """Whether a call may go to it now: not where something looks on that has to see the plain function's steps."""
-    better: Callable[[], Call] | None = None
+    better: Callable[[], CompiledFunction] | None = None
     """What makes better code of the same call, on any thread, for a price; None: there is none."""

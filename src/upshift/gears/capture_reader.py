@@ -29,10 +29,10 @@ class Writer:
         return name
 
 
-Binder = Callable[..., Any]
+CaptureReader = Callable[..., Any]
 
 
-def binder_of(captures: Iterable[Capture]) -> Binder:
+def capture_reader_of(captures: Iterable[Capture]) -> CaptureReader:
     """`bind(f, shared)`: the captured inputs in order, or MISS where one of these is no longer what it was."""
     writer = Writer()
     inputs = _bound_in(writer, captures)
@@ -42,8 +42,8 @@ def binder_of(captures: Iterable[Capture]) -> Binder:
     )
     source += "\n    except (LookupError, AttributeError, TypeError, ValueError):\n        return MISS"
     space = {**writer.space, "MISS": MISS}
-    exec(compile(source, "<upshift binder>", "exec"), space)
-    bind: Binder = space["bind"]
+    exec(compile(source, "<upshift captures>", "exec"), space)
+    bind: CaptureReader = space["bind"]
     return bind
 
 

@@ -20,7 +20,7 @@ _OBJECTS = (types.ModuleType, types.BuiltinFunctionType, np.ufunc, type)
 MOST = 64
 
 
-def standing_of(gear: str, f: types.FunctionType, is_value: Callable[[Any], bool]) -> list[Capture]:
+def dependencies_of(gear: str, f: types.FunctionType, is_value: Callable[[Any], bool]) -> list[Capture]:
     """What a function stands on, itself first; `NotCompiled` where something may change unseen.
 
     `is_value`: whether an object can never change.

@@ -15,13 +15,13 @@ from ..columns.inputs import Lanes
 from ..errors import GearRefused, Refusal
 from ..loading import Later, loaded
 from ..profiling.probes import catch_up
-from . import coming
-from .coming import Coming
+from . import background
+from .background import Background
 from .ran import NotCompiled, Prepared
 
 if TYPE_CHECKING:
     from ..trace.tree import Tree
-    from .calls import Argument, Call, Result
+    from .calls import Argument, CompiledFunction, Result
     from .llvm import flat, whole
 else:
     flat, whole = Later("upshift.gears.llvm.flat"), Later("upshift.gears.llvm.whole")
@@ -73,13 +73,13 @@ def _without_lines() -> Iterator[None]:
 
 def prepare_call(
     gear: str, f: Any, arguments: Sequence[Argument], values: Sequence[Any], wanted: Result | None, free: bool
-) -> Call | Coming[Call] | Refusal:
+) -> CompiledFunction | Background[CompiledFunction] | Refusal:
     """A whole function made ready to be called with such arguments, or why not; what LLVM does takes longer, on another
     thread. `values`: those of one call, `wanted`: what one has given; `free`: other threads run meanwhile."""
     if gear == "llvm":
         try:
             begun = whole.begin_call(f, arguments, free)
-            return begun.call() if coming.AT_ONCE or begun.is_at_hand() else Coming(begun.call)
+            return begun.call() if background.AT_ONCE or begun.is_at_hand() else Background(begun.call)
         except NotCompiled as reason:
             return reason.refusal
     if not is_installed(gear):
@@ -93,13 +93,13 @@ def prepare_call(
             return reason.refusal
 
 
-def _graph_of(f: Any, arguments: Sequence[Argument]) -> Call:
+def _graph_of(f: Any, arguments: Sequence[Argument]) -> CompiledFunction:
     from ..tensorflow.whole import compile_call  # TensorFlow itself is there: the arguments are its own
 
     return compile_call(f, arguments)
 
 
-def _xla_of(f: Any, arguments: Sequence[Argument], values: Sequence[Any]) -> Call:
+def _xla_of(f: Any, arguments: Sequence[Argument], values: Sequence[Any]) -> CompiledFunction:
     loaded(_jax_calls)
     from .jax.whole import compile_call
 

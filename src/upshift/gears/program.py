@@ -19,7 +19,7 @@ class Instruction:
     """One step, ready to run.
 
     `into`: the argument whose buffer may take the result. `dead`: values not needed after it. `decisive`: a decision
-    hangs on it, so how far it may be off is kept in mind. `edge`: it is a decision.
+    depends on it, so how far it may be off is kept in mind. `edge`: it is a decision.
     """
 
     step: Step

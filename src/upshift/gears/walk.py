@@ -147,7 +147,7 @@ class Chunk:
                 break
             node = self._same_child(node, band)
         if count_of(band.lanes) < self.of.n or not all(id in band.values for id in ids):
-            raise Untraceable("draws random numbers with a parameter that hangs on a decision")
+            raise Untraceable("draws random numbers with a parameter that depends on a decision")
         return {id: band.values[id] for id in ids}
 
     def _same_child(self, node: Node, band: Band) -> Node | None:

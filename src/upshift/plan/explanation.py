@@ -226,7 +226,7 @@ class _Measured:
         return found, took
 
     def _measure_fewer(self, arm: Way, took: float) -> None:
-        """The same for fewer elements, which take next to no time, for the part of a call that hangs on no element."""
+        """The same for so few elements that they take no time: the part of a call that depends on no element."""
         until = time.perf_counter() + max(2 * took, BRIEF)
         for n in _sizes(self.job.n)[:-1]:
             part = self.job.part(0, n)

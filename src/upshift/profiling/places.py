@@ -55,9 +55,9 @@ WORKERS = (
     Place("upshift.gears.workers.pool", "Worker.answer", TRANSFER),
 )
 FUNCTIONS = (
-    Place("upshift.adaptive.state", "Life._look", "function"),
-    Place("upshift.adaptive.state", "Life._compiled", COMPILE),
-    Place("upshift.adaptive.state", "Life._tried", VERIFY),
+    Place("upshift.adaptive.state", "FunctionState._look", "function"),
+    Place("upshift.adaptive.state", "FunctionState._compiled", COMPILE),
+    Place("upshift.adaptive.state", "FunctionState._tried", VERIFY),
 )
 GPU = (
     Place("upshift.gears.cuda.driver", "send", TRANSFER),

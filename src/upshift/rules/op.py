@@ -23,7 +23,7 @@ class Op:
 
     `close`: its last bits may differ from the loop's. `cuts`: a small change of an argument may change the result by a
     whole step (comparisons, floor, int), so its arguments must be the loop's very bits. `soft`: it does not mind the
-    last bits of its arguments even where a decision hangs on it. `warns`: NumPy warns in the loop.
+    last bits of its arguments even where a decision depends on it. `warns`: NumPy warns in the loop.
     """
 
     name: str

@@ -83,7 +83,7 @@ def put_assignments_last(graph: Any) -> bool:
 
 
 def _parted(graph: Any) -> tuple[list[Any], list[Any]]:
-    """Operations that hang on an assignment, which is one of them; and all others that compute."""
+    """Operations that depend on an assignment, which is one of them; and all others that compute."""
     after: list[Any] = []
     free: list[Any] = []
     known: set[int] = set()

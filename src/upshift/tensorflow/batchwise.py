@@ -188,7 +188,7 @@ TOLD = frozenset(("parallel_iterations", "maximum_iterations", "back_prop", "swa
 
 
 def turned(args: Sequence[Any], keywords: dict[str, Any], called: Callable[[Any, Sequence[Any]], Any]) -> Any:
-    """What `tf.while_loop` makes where all elements take as many turns: its condition hangs on none of them.
+    """What `tf.while_loop` makes where all elements take as many turns: its condition depends on none of them.
 
     `called`: what a function gives for some values.
     """
@@ -203,7 +203,7 @@ def turned(args: Sequence[Any], keywords: dict[str, Any], called: Callable[[Any,
     while True:  # ends: a variable can only become less well known, once
         test = called(cond, state)
         if not isinstance(test, Value) or test.stacked or test.rank:
-            raise Unknown("how often it loops hangs on its element")
+            raise Unknown("how often it loops depends on its element")
         made = called(body, state)
         if type(made) not in (tuple, list) or len(made) != len(state):
             raise Unknown("a loop gives something else than its variables")

@@ -22,7 +22,7 @@ MOST_TOKENS = 6000
 """Of a portrait, above which to look at a model of Keras takes longer than what it is good for."""
 POLICY = "_dtype_policy"
 NO_SETTINGS = frozenset("build quantize train_function test_function predict_function stop_training".split())
-"""Attributes of Keras objects that no result hangs on."""
+"""Attributes of Keras objects that no result depends on."""
 CONTAINERS = (list, dict, set, frozenset)
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), np.generic, np.dtype, tf.DType, enum.Enum, slice,
          range, tf.TensorShape)  # fmt: skip
@@ -233,7 +233,7 @@ def is_of_keras(value: Any) -> bool:
 
 
 def settings_of(layer: Any) -> list[tuple[str, Any]]:
-    """The attributes of a Keras object which its computation may hang on, besides its layers."""
+    """The attributes of a Keras object which its computation may depend on, besides its layers."""
     return [(name, held) for name, held in layer.__dict__.items() if _is_setting(name, held)]
 
 

@@ -310,7 +310,7 @@ class _Frame:
     def branch(self, instruction: dis.Instruction) -> None:
         value = self.stack.pop()
         if not isinstance(value, Known) or type(value.value) is not bool:
-            raise Unknown("what it does hangs on its element")
+            raise Unknown("what it does depends on its element")
         if value.value is ("IF_TRUE" in instruction.opname):
             self.jump(instruction)
 

@@ -32,11 +32,11 @@ def names_of(operations: list[Any]) -> dict[str, str]:
 
 
 def drawn_by(op: Any) -> Drawn:
-    """What draws as an operation does. `Unreadable` where that hangs on the element, or is not known."""
+    """What draws as an operation does. `Unreadable` where that depends on the element, or is not known."""
     shape, *bounds = (tensor_util.constant_value(one) for one in op.inputs)
     dtype = op.outputs[0].dtype.as_numpy_dtype
     if shape is None or any(bound is None for bound in bounds):
-        raise Unreadable(f"{op.type} hangs on the element")
+        raise Unreadable(f"{op.type} depends on the element")
     sizes = shape.tolist()
     if op.type == "RandomUniformInt":
         low, high = (int(bound) for bound in bounds)

@@ -146,7 +146,7 @@ def place_of(traced: Traced, kind: str) -> str:
 
 
 def operations(traced: Traced) -> Iterator[Any]:
-    """Operations whose results hang on the element; all others are made once for all elements."""
+    """Operations whose results depend on the element; all others are made once for all elements."""
     hang = {tensor.name for tensor in traced.graph.inputs}
     for op in traced.graph.get_operations():
         if any(tensor.name in hang for tensor in op.inputs):

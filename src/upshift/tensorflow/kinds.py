@@ -13,7 +13,7 @@ CALLS = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
 CONTROL = WHILE | IF | CASE | CALLS
 PASSED = frozenset("Const Placeholder NoOp PlaceholderWithDefault".split())
 SHAPES = frozenset("Shape ShapeN Size Rank ZerosLike OnesLike TensorListLength TensorListElementShape".split())
-"""What comes of these hangs on shapes, not on numbers."""
+"""What comes of these depends on shapes, not on numbers."""
 CUTS = frozenset(
     "Less LessEqual Greater GreaterEqual Equal NotEqual Floor Ceil Round Rint Sign Cast ArgMax ArgMin FloorDiv "
     "FloorMod TruncateDiv TruncateMod TopKV2 Sort Where Bucketize SearchSorted LowerBound UpperBound Unique "

@@ -151,7 +151,7 @@ class OneCall:
 class Settled(WithRow):
     """A result of TensorFlow's, from what NumPy made of it and from the arguments.
 
-    For all lanes it is NumPy's, for one lane it is TensorFlow's own; a decision has what it hangs on made for one lane
+    For all lanes it is NumPy's, for one lane it is TensorFlow's own; what a decision depends on is made for one lane
     after the other, unless it is far from where NumPy and TensorFlow could differ (`sure`).
     """
 

@@ -2,7 +2,7 @@
 
 The function is traced with made-up arrays. Where all of its paths are known, however long the arrays are, each step is
 spelled in TensorFlow, each decision is a `tf.cond`, and the whole is compared with the function. All that could tell is
-refused: effects, decisions that hang on last bits, lengths that are looked at, what it captured and may change; and
+refused: effects, decisions that depend on last bits, lengths that are looked at, what it captured and may change; and
 random numbers and branches that no example took, unless the caller deals with these (`Terms`).
 """
 

@@ -237,7 +237,7 @@ def _fits(proved: Proved, wanted: list[Any]) -> bool:
 def _by_python(
     func: Any, inp: Sequence[Any], wanted: list[Any], stateful: bool, name: str | None, proved: Proved | None
 ) -> list[Any]:
-    """One call of Python in the graph; shapes are set where they hang on nothing but the arguments' shapes."""
+    """One call of Python in the graph; shapes are set where they depend on nothing but the arguments' shapes."""
     results: list[Any] = tf.numpy_function(Called(func, wanted), inp, wanted, stateful, name)
     if proved is not None and len(proved.outputs) == len(wanted):
         for tensor, spec in zip(results, proved.outputs, strict=True):

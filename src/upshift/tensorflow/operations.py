@@ -60,7 +60,7 @@ class Step:
         """The value of an argument that is the same for all elements."""
         value = tensor_util.constant_value(self.op.inputs[i])
         if value is None:
-            raise Unreadable(f"{self.op.type} with an argument that hangs on the element")
+            raise Unreadable(f"{self.op.type} with an argument that depends on the element")
         return value
 
     def refuse(self, condition: str) -> None:
@@ -222,7 +222,7 @@ def _slice(step: Step) -> str:
 def _gather(step: Step) -> str:
     axis = int(step.constant(2))
     if step.attr("batch_dims") or tensor_util.constant_value(step.op.inputs[1]) is None:
-        raise Unreadable("GatherV2 by an index that hangs on the element")
+        raise Unreadable("GatherV2 by an index that depends on the element")
     index = step.constant(1)
     if not np.all((index >= 0) & (index < step.shape()[axis])):
         raise Unreadable("GatherV2 out of range")

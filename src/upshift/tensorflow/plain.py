@@ -56,7 +56,7 @@ def _dtypes(one: Any, call: Call) -> list[Any]:
 
 
 def _class_of(leaf: Any) -> Any:
-    """What a leaf is, as far as the dtype of the loop's result hangs on it."""
+    """What a leaf is, as far as the dtype of the loop's result depends on it."""
     if type(leaf) in PYTHON:
         return type(leaf)
     if tf.is_tensor(leaf) or isinstance(leaf, np.ndarray | np.generic):

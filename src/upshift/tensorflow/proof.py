@@ -23,7 +23,7 @@ from .value import DTYPES, NotNative
 LENGTHS = (3, 5)
 """Of axes whose length is not known, while a function is traced."""
 DRAWN = 24
-"""How often random numbers are drawn to find the paths that hang on them."""
+"""How often random numbers are drawn to find the paths that depend on them."""
 BUDGET = 2_000
 """Steps that a trace may have."""
 LOOKS = frozenset(("shape", "size", "len", "nbytes", "strides", "__len__", "itemsize", "__array_interface__", "ctypes"))

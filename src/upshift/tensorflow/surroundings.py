@@ -43,6 +43,6 @@ def like_numpy() -> bool:
 
 
 def draws_as_told() -> bool:
-    """Whether all random numbers hang on the order in which they are drawn (tf.random.set_seed), or those without a
+    """Whether all random numbers depend on the order in which they are drawn (tf.random.set_seed), or those without a
     seed are an error (tf.config.experimental.enable_op_determinism)."""
     return bool(is_op_determinism_enabled()) or context.global_seed() is not None

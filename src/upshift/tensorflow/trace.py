@@ -48,7 +48,7 @@ NOTHING_LIFTED = Lifted()
 
 
 def convert(fn: Any) -> Callable[..., Any]:
-    """The function with its control flow as TensorFlow's, where it hangs on tensors."""
+    """The function with its control flow as TensorFlow's, where it depends on tensors."""
     enabled = ag_ctx.ControlStatusCtx(status=ag_ctx.Status.ENABLED)
     converted: Callable[..., Any] = tf.__internal__.autograph.tf_convert(fn, enabled)
     return converted
@@ -137,7 +137,7 @@ class Traced:
 
     @cached_property
     def edge(self) -> str:
-        """A decision that hangs on a number whose last bits are a kernel's own; empty where there is none."""
+        """A decision that depends on a number whose last bits are a kernel's own; empty where there is none."""
         return find_edge(self.graph)
 
 

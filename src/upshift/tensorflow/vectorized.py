@@ -71,7 +71,7 @@ def _lone_operations(traced: Traced) -> list[str]:
 
 
 def dependent(graph: Any, first: int | None = None) -> Iterator[Any]:
-    """Operations whose results hang on the element, those in branches and loops included."""
+    """Operations whose results depend on the element, those in branches and loops included."""
     hang = {tensor.name for tensor in graph.inputs[:first]}
     for op in graph.get_operations():
         if any(tensor.name in hang for tensor in op.inputs):

@@ -14,7 +14,7 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 from tensorflow.python.framework import func_graph
 
-from ..gears.calls import Argument, Call, Fixed, Foreign, leaves_of, parts_of, together
+from ..gears.calls import Argument, CompiledFunction, Fixed, Foreign, leaves_of, parts_of, together
 from ..gears.capture_reader import MISS
 from ..gears.dependencies import names_within
 from ..gears.ran import NotCompiled
@@ -40,7 +40,7 @@ def is_free() -> bool:
     return tf.executing_eagerly() and not record.could_possibly_record() and not watched()
 
 
-def compile_call(f: Any, arguments: Sequence[Argument]) -> Call:
+def compile_call(f: Any, arguments: Sequence[Argument]) -> CompiledFunction:
     """One graph for all calls with such arguments."""
     portrait = portray(f)
     if portrait.acts:
@@ -139,11 +139,13 @@ class _Graph:
             raise NotCompiled("tensorflow", "computes nothing from tensors")
         return [*results, *_unused(results)]  # which may raise, as they do in the plain function
 
-    def call(self) -> Call:
+    def call(self) -> CompiledFunction:
         run = self._run()
         if self.state is not None:
             run = self.state.kept(run)
-        return Call(run, self._bind, object, (), (), False, "tensorflow", exact=False, state=self.state, free=is_free)
+        return CompiledFunction(
+            run, self._bind, object, (), (), False, "tensorflow", exact=False, state=self.state, free=is_free
+        )
 
     def _bind(self, f: Any) -> Any:
         """The tensors in its closure, or MISS where the graph was made for something else."""

@@ -217,7 +217,7 @@ class Holder:
         return cls
 
     def read_state(self, name: str) -> None:
-        """The function hangs on what the process is set to."""
+        """The function depends on what the process is set to."""
         self.note((("state", name),), "equal", frozen(STATES[name]()))
 
     def _module(self, module: types.ModuleType, path: Path) -> Any:

@@ -86,7 +86,7 @@ def _decimal_context() -> Any:
 
 
 STATES: dict[str, Callable[[], Any]] = {"decimal": _decimal_context}
-"""What a process may be set to, and functions hang on though they do not name it: the arithmetic of decimals."""
+"""What a process may be set to, and functions depend on though they do not name it: the arithmetic of decimals."""
 
 
 def _follow(value: Any, way: str, key: Any) -> Any:

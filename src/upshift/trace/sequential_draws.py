@@ -2,7 +2,7 @@
 
 Elements draw in turn. Where every element draws the same numbers of the same distributions, whatever it decides, the
 numbers of all elements can be drawn beforehand, in the loop's order. Where one draws more than another, the loop's
-numbers would hang on all elements before.
+numbers would depend on all elements before.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Turns:
     def _insist(self, count: int) -> None:
         known = self.trace.tree.turns
         if known is not None and self.made[:count] != known[:count]:
-            raise Untraceable("what it draws hangs on a decision", _REMEDY, user_line())
+            raise Untraceable("what it draws depends on a decision", _REMEDY, user_line())
 
     def _argument(self, leaf: Any) -> Argument:
         if not is_lane(leaf):

@@ -211,10 +211,10 @@ class Node:
 
 
 def _look_back(step: Step, ids: list[int], decisive: set[int], sharp: set[int], firm: set[int]) -> None:
-    """What a step's arguments must be, from what hangs on its result and what it does.
+    """What a step's arguments must be, from what depends on its result and what it does.
 
     No error bounds are carried through arrays, nor through calls of which nobody knows how errors spread: where a
-    decision hangs on one, it must be the loop's very bits.
+    decision depends on one, it must be the loop's very bits.
     """
     if step.op is None:
         return  # of captured values, by Python: as exact as can be

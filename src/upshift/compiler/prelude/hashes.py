@@ -147,7 +147,7 @@ def hash_of_set(items: Any) -> Any:
 
 @inline
 def is_ours(x: Any) -> Any:
-    """Whether the hash of a value is not CPython's, so that nothing may hang on it."""
+    """Whether the hash of a value is not CPython's, so that nothing may depend on it."""
     if isinstance(x, tuple):
         for y in x:
             if is_ours_inside(y):

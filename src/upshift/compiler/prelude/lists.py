@@ -434,7 +434,7 @@ def list_less_or_equal(a: Any, b: Any) -> Any:
 
 
 def has_no_order(x: Any) -> Any:
-    """Whether it is NaN, or holds one: what sorting makes of it hangs on which items are compared."""
+    """Whether it is NaN, or holds one: what sorting makes of it depends on which items are compared."""
     if isinstance(x, (float, np.floating)):
         return x != x
     if isinstance(x, (tuple, list)):

@@ -595,7 +595,7 @@ def new_frozenset(it: Any = ()) -> Any:
 @prelude
 def literal_set(items: Any, ordered: Any, copied: Any) -> Any:
     """A set of literals. Python's compiler makes a frozen one, from which `{1, 2, 3}` is copied; in which order it is
-    filled hangs on where the code comes from, so that its own order may be anything."""
+    filled depends on where the code comes from, so that its own order may be anything."""
     items.ordered = ordered
     if not copied:
         return items

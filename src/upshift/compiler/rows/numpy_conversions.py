@@ -105,7 +105,7 @@ def clip_row(kind: Kind, low: Kind, high: Kind) -> Any:
     if not given:
         return own, safe(lambda w, x, a, b: x)
     if o.dtype.kind in "iu" and any(_is_variable_int(one) for one in given) and o.dtype != LONG:
-        return None  # whether it is a bound at all hangs on its value
+        return None  # whether it is a bound at all depends on its value
     row = ufunc_row(ufunc, own, *given)
     if row is None:
         return None

@@ -164,7 +164,7 @@ def _not_negative(w: Any, of: DType, a: str, b: str) -> None:
 
 
 _NOT = {(np.square, "F"), (np.square, "D"), (np.spacing, "e")}
-"""Loops whose last bits hang on how their columns lie in memory, or that warn of NaN."""
+"""Loops whose last bits depend on how their columns lie in memory, or that warn of NaN."""
 _BEFORE: dict[np.ufunc, Emit] = {
     np.floor_divide: _not_zero, np.remainder: _not_zero, np.fmod: _not_zero, np.divmod: _not_zero,
     np.reciprocal: _not_itself_zero, np.power: _not_negative,

@@ -5,7 +5,7 @@ Two things that a processor with flags and with C's own functions needs no check
 - Where NumPy's numbers are in play, a lane in which a float becomes infinite or NaN is left, since the plain function
   warns. Such a float stays so through + - * and sqrt, so it is looked for only where it would get lost: in comparisons,
   under a fraction, in the argument of a function, in a result.
-- A GPU's `sin` has other last bits than C's. Beside every float that hangs on one (it is blurred) runs a bound of how
+- A GPU's `sin` has other last bits than C's. Beside every float that depends on one (it is blurred) runs a bound of how
   far it may be off. A lane that decides nearer to the edge than that, or whose result may be off further than the law
   allows, is left.
 """
@@ -111,7 +111,7 @@ MOST_ROUNDS = 8
 
 
 def _settled(body: str, near_numpy: bool, team: bool) -> str:
-    """What is kept in memory may be off as much as what is written there, which may hang on what is read there."""
+    """What is kept in memory may be off as much as what is written there, which may depend on what is read there."""
     memory: dict[str, Kept] = {}
     for _ in range(MOST_ROUNDS):
         checking = _Checking(body, near_numpy, team, memory)

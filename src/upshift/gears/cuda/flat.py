@@ -45,7 +45,7 @@ class Flat:
 
     @property
     def close(self) -> bool:
-        """Whether it hangs on functions whose last bits a GPU has otherwise."""
+        """Whether it depends on functions whose last bits a GPU has otherwise."""
         return bool(self.maths - EXACT)
 
 

@@ -40,7 +40,7 @@ from ...compiler.rows import teams
 from ...compiler.rows.arrays import item_ll
 from ...compiler.rows.memory import CHANGES
 from ...compiler.write import PRELUDE_IR, Module, write_unit
-from ..capture_reader import MISS, binder_of
+from ..capture_reader import MISS, capture_reader_of
 from ..ran import NotCompiled
 from . import driver
 from .flat import I64, LANE, OF_C, POINTER, Flat
@@ -150,7 +150,7 @@ def lane_of(
     _refuse(module, text)
     captures = checked.unit.captures
     looked_at = [replace(capture, id=-i) for i, capture in enumerate(captures.looked_at.values(), start=1)]
-    captured = Captured(binder_of(looked_at), tuple(c.path for c in looked_at if c.is_input), captures)
+    captured = Captured(capture_reader_of(looked_at), tuple(c.path for c in looked_at if c.is_input), captures)
     if captures.tables:
         raise NotCompiled("cuda", "it reads a list, dict or set that it captured", remedy="capture an array instead")
     if captures.size > MOST_CAPTURED:

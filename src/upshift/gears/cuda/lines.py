@@ -93,7 +93,7 @@ def is_rounding(one: Instruction) -> bool:
 
 
 def reached(made: Sequence[Instruction], found: set[str]) -> set[str]:
-    """Some floats, and all that hang on them."""
+    """Some floats, and all that depend on them."""
     before = -1
     while before != len(found):
         before = len(found)

@@ -205,7 +205,7 @@ class Compiled:
         return None if captured is None else shared_values(self.program.outline, captured)
 
     def _lie_alike(self, columns: Sequence[Any]) -> bool:
-        """What is a view, and what a copy, hangs on how elements lie in memory."""
+        """What is a view, and what a copy, depends on how elements lie in memory."""
         pairs = zip(columns, self.tree.layouts, strict=True)
         return all(layout is None or _strides(column) == layout for column, layout in pairs)
 

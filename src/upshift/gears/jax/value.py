@@ -130,7 +130,7 @@ class Frail:
 
 
 def _frailties(values: Iterable[Value]) -> tuple[Frail, ...]:
-    """All that values hang on, once."""
+    """All that values depend on, once."""
     return tuple(dict.fromkeys(one for value in values for one in value.frail))
 
 
@@ -177,7 +177,7 @@ class Work:
         return made
 
     def decide_on(self, *values: Value) -> None:
-        """Something hangs on whether these are zero: then nothing may have been taken for it."""
+        """Something depends on whether these are zero: then nothing may have been taken for it."""
         if not self.careful:
             return
         for one in _frailties(values):

@@ -8,20 +8,22 @@ from typing import Any
 import jax
 
 from ...columns.forms import LEAF, flatten
-from ..calls import Argument, Call, Fixed, Foreign, leaves_of, parts_of, together
-from ..capture_reader import binder_of
-from ..dependencies import standing_of
+from ..calls import Argument, CompiledFunction, Fixed, Foreign, leaves_of, parts_of, together
+from ..capture_reader import capture_reader_of
+from ..dependencies import dependencies_of
 from ..ran import NotCompiled
 from ..signatures import call_with, place_of
 
 
-def compile_call(f: Any, arguments: Sequence[Argument]) -> Call:
+def compile_call(f: Any, arguments: Sequence[Argument]) -> CompiledFunction:
     """One program for arrays of these very shapes. Python's numbers are inputs: JAX gives them Python's weak dtypes."""
-    standing = standing_of("jax", f, lambda value: isinstance(value, jax.Array) or type(value) is type(jax.jit(abs)))
-    bind = binder_of(standing)
+    dependencies = dependencies_of(
+        "jax", f, lambda value: isinstance(value, jax.Array) or type(value) is type(jax.jit(abs))
+    )
+    bind = capture_reader_of(dependencies)
     program = _Program(f, arguments)
     program.trace()
-    return Call(program.run(), bind, object, standing[1:], (), False, "jax", exact=False, free=_is_free)
+    return CompiledFunction(program.run(), bind, object, dependencies[1:], (), False, "jax", exact=False, free=_is_free)
 
 
 def _is_free() -> bool:

@@ -27,7 +27,7 @@ from ...compiler.rows.items import Width
 from ...emit.select import Select, select_of
 from ...emit.select_rows import NUMBERS, NoSelect
 from ...trace.tree import Tree
-from ..capture_reader import MISS, Binder, binder_of
+from ..capture_reader import MISS, CaptureReader, capture_reader_of
 from ..chunks import THREADS_PAY_SECONDS, chunks_of, side_by_side
 from ..ran import NotCompiled, Ran
 from ..uniform import shared_values
@@ -356,7 +356,7 @@ class Flat:
     select: Select
     form: Form
     exact: bool
-    bind: Binder
+    bind: CaptureReader
     inputs: tuple[int, ...]
     """Ids of what `bind` gives."""
     rate: float = 0.0
@@ -410,4 +410,6 @@ def prepare(tree: Tree, exact: bool) -> Flat:
     call: Callable[..., int] = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 6)(loaded.address("flat"))
     captures = list(tree.captures.values())
     inputs = tuple(capture.id for capture in captures if capture.is_input)
-    return Flat(tree, tree.paths, call, loaded, select, select.form, not select.close, binder_of(captures), inputs)
+    return Flat(
+        tree, tree.paths, call, loaded, select, select.form, not select.close, capture_reader_of(captures), inputs
+    )

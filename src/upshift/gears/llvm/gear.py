@@ -24,7 +24,7 @@ from ...compiler.results import objects_of
 from ...compiler.rows.memory import CHANGES
 from ...compiler.tables import Table, build
 from ...errors import Refusal
-from ..capture_reader import MISS, binder_of
+from ..capture_reader import MISS, capture_reader_of
 from ..chunks import THREADS_PAY_SECONDS, chunks_of, pool
 from .columns import Argument, Key, kind_of_key
 from .results import piece_of_columns, pieces_of
@@ -109,7 +109,7 @@ class Prepared:
         """All lanes, or as many as there is time for; `NotReady` where something captured has changed."""
         captured = self.captured(f, shared)
         columns = [array for argument in arguments for array in argument.arrays]
-        call = kernel.Call(self.kernel, captured, columns, n)
+        call = kernel.Launch(self.kernel, captured, columns, n)
         began = time.perf_counter()
         _run(call, n, threads if n * self.flat_rate > THREADS_PAY_SECONDS else 1, limit)
         self.flat_rate = (time.perf_counter() - began) / n
@@ -207,13 +207,13 @@ def prepare(checked: kernel.Checked, quick: bool = False) -> Prepared | Refusal:
     tables = {path: build(kind, value) for path, (kind, value) in captures.tables.items()}
     looked_at = [replace(capture, id=-i) for i, capture in enumerate(captures.looked_at.values(), start=1)]
     inputs = [capture.path for capture in looked_at if capture.is_input]
-    return Prepared(made, binder_of(looked_at) if looked_at else None, inputs, tables)
+    return Prepared(made, capture_reader_of(looked_at) if looked_at else None, inputs, tables)
 
 
 # ---- running
 
 
-def _run(call: kernel.Call, n: int, threads: int, limit: float) -> None:
+def _run(call: kernel.Launch, n: int, threads: int, limit: float) -> None:
     """All lanes: on this thread while that is brief, else on others, so that Ctrl-C and the clock are heard."""
     if threads > 1:
         return _on_threads(call, chunks_of(0, n, max(n // (4 * threads), 1), threads), threads, limit)
@@ -231,7 +231,7 @@ def _is_main() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def _on_threads(call: kernel.Call, chunks: list[slice], threads: int, limit: float) -> None:
+def _on_threads(call: kernel.Launch, chunks: list[slice], threads: int, limit: float) -> None:
     """Chunks on other threads, while this one waits and listens; what is not done after `limit` seconds is left."""
     waiting = iter(chunks)
     lock = threading.Lock()

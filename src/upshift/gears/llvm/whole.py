@@ -49,8 +49,8 @@ from ...compiler.rows.memory import HEADER, struct_of
 from ...compiler.rows.nests import FLAGS, SETTINGS, flags_now, underflow_is_told
 from ...compiler.tables import build
 from ...compiler.write import Module, write_unit
-from ..calls import Argument, ArrayOf, Call, Fixed, Held
-from ..capture_reader import MISS, binder_of
+from ..calls import Argument, ArrayOf, CompiledFunction, Fixed, Held
+from ..capture_reader import MISS, capture_reader_of
 from ..ran import NotCompiled
 from . import objects
 from .entry import FASTCALL, MethodDef
@@ -71,7 +71,7 @@ class Left(Exception):
     """The call is the plain function's."""
 
 
-def compile_call(f: Any, arguments: Sequence[Argument], free: bool) -> Call:
+def compile_call(f: Any, arguments: Sequence[Argument], free: bool) -> CompiledFunction:
     """Machine code for calls with such arguments; `free`: other threads run meanwhile."""
     return begin_call(f, arguments, free).call()
 
@@ -111,7 +111,7 @@ class Begun:
         """Whether its code is on disk."""
         return module.kept_code(self.text, self.gains) is not None or module.kept_code(self.text, False) is not None
 
-    def call(self, best: bool = False) -> Call:
+    def call(self, best: bool = False) -> CompiledFunction:
         """Its machine code, by a few passes of LLVM's, or the best that there is. It may be made on any thread."""
         code = module.kept_code(self.text, True) if self.gains else None
         best = self.gains and (best or code is not None)
@@ -122,13 +122,15 @@ class Begun:
         for path, table in tables.items():
             struct.pack_into("<q", block, captures.inputs[path].slot, table.address)
         run, refresh = self._bound(loaded, block, tables)
-        bind = binder_of(looked_at) if looked_at else None
+        bind = capture_reader_of(looked_at) if looked_at else None
         if bind is not None and len(self.inputs) < sum(capture.is_input for capture in looked_at):
             kept = [capture.path not in captures.tables for capture in looked_at if capture.is_input]
             bind = _without_tables(bind, kept)
-        standing = [] if captures.tables else looked_at
+        dependencies = [] if captures.tables else looked_at
         better = functools.partial(self.call, True) if self.gains and not best else None
-        return Call(run, bind, object, standing, self.writes, False, GEAR, refresh=refresh, better=better)
+        return CompiledFunction(
+            run, bind, object, dependencies, self.writes, False, GEAR, refresh=refresh, better=better
+        )
 
     def _bound(self, loaded: Any, block: Any, tables: Any) -> tuple[Any, Any]:
         """The callable, and what brings the flags it looks at up to date."""

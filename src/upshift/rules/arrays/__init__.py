@@ -65,7 +65,7 @@ _UNEVEN = frozenset(
     "angle arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cos cosh exp exp2 expm1 float_power hypot i0 log "
     "log10 log1p log2 logaddexp logaddexp2 pow power sin sinc sinh tan tanh".split()
 )
-"""Functions of which NumPy has several versions, with bits of their own: which runs hangs on how numbers lie."""
+"""Functions of which NumPy has several versions, with bits of their own: which runs depends on how numbers lie."""
 
 
 def _is_uneven(called: Called, layouts: tuple[tuple[int, ...] | None, ...]) -> bool:

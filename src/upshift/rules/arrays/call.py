@@ -112,7 +112,7 @@ class Row:
     """How one function is batched, and calls of it that become tests.
 
     `close`: bits may differ from the plain call's. `warns`: it may warn as a ufunc does. `ordered`: NumPy goes through
-    an array as it lies in memory, and its bits hang on that. `frees`: a call frees the interpreter.
+    an array as it lies in memory, and its bits depend on that. `frees`: a call frees the interpreter.
     """
 
     fn: Callable[..., Any]

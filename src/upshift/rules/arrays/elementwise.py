@@ -50,7 +50,7 @@ def one_zero(called: Called) -> Run | None:
 for _name, _ufunc in UFUNCS.items():
     if _ufunc.__name__ != _name and _name in ("abs", "conj", "acos", "pow"):
         continue  # another name of the same function
-    _close = _name in ("fmax", "fmin")  # which of two zeros is taken hangs on where in the array they stand
+    _close = _name in ("fmax", "fmin")  # which of two zeros is taken depends on where in the array they stand
     _rule = one_zero if _close else elementwise
     row(_ufunc, _rule, *(sample.format(_name) for sample in _SAMPLES.get(_name, ())), warns=True, close=_close)
 

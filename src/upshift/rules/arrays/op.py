@@ -38,7 +38,7 @@ class ArrayOp(Op):
     by_rows: bool = False
     frees: bool = False
     ordered: bool = False
-    """Whether its bits hang on the order of the axes in memory."""
+    """Whether its bits depend on the order of the axes in memory."""
     layouts: tuple[Strides | None, ...] = ()
     """How each array lay in memory when it was traced: products of matrices have other bits for other layouts."""
     calls: list[int] = field(default_factory=lambda: [0])

@@ -1,4 +1,4 @@
-"""Work in; out, its result when somebody asks for it and it is there: it is done on another thread meanwhile.
+"""Work that is done on another thread, such as LLVM's, and its result when it is there.
 
 LLVM computes without the interpreter's lock, so that the function it compiles goes on being called. A process that ends
 waits for it, and so does a fork: a child would find half of what LLVM was doing.
@@ -16,14 +16,14 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 AT_ONCE = False
-"""Whether work is done where it is begun; tests set it to True, so that nothing hangs on the clock."""
+"""Whether work is done where it is begun; tests set it to True, so that nothing depends on the clock."""
 MOST_WAITED = 5.0
 """Seconds that a fork waits at most."""
 _UNDER_WAY: weakref.WeakSet[Future[object]] = weakref.WeakSet()
 
 
-class Coming(Generic[T]):
-    """Something that is being made."""
+class Background(Generic[T]):
+    """A computation on another thread."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self.future: Future[T] = Future()
@@ -40,7 +40,8 @@ class Coming(Generic[T]):
         except BaseException as error:
             self.future.set_exception(error)
 
-    def is_there(self) -> bool:
+    def is_done(self) -> bool:
+        """Whether the result, or an error, is there."""
         return self.future.done()
 
     def result_or(self, otherwise: Callable[[BaseException], T]) -> T:

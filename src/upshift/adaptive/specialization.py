@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import Refusal
-from ..gears.calls import Argument, ArrayOf, Call, Result, gear_of, is_strange, leaves_of, name_of
-from ..gears.coming import Coming
+from ..gears.background import Background
+from ..gears.calls import Argument, ArrayOf, CompiledFunction, Result, gear_of, is_strange, leaves_of, name_of
 from ..plan.prices import check_price, code_price, loops_in, size_of
 
 SMALLEST = 0.35e-6
@@ -55,8 +55,8 @@ FASTER = 0.9
 
 
 @dataclass(slots=True)
-class Lot:
-    """All calls with arguments of one kind."""
+class Specialization:
+    """What is known of calls with arguments of one kind, and the machine code for them."""
 
     kind: tuple[Argument, ...]
     gear: str = "llvm"
@@ -71,10 +71,10 @@ class Lot:
     """Arguments and result of a long call with numbers, which nothing can change: another need not be made."""
     result: Result | None = None
     """Of the last call that returned; None where machine code gives nothing like it."""
-    call: Call | None = None
-    straight: Callable[..., Any] | None = None
-    """A call by machine code, without looks."""
-    coming: Coming[Any] | None = None
+    call: CompiledFunction | None = None
+    fast_call: Callable[..., Any] | None = None
+    """The function by machine code, without looks."""
+    compiling: Background[Any] | None = None
     """Machine code that is being made on another thread."""
     begun: float = 0.0
     """When that was begun."""
@@ -106,10 +106,12 @@ class Lot:
 
     @property
     def name(self) -> str:
+        """The kinds of its arguments, for people."""
         return ", ".join(map(name_of, self.kind)) or "no arguments"
 
     @property
     def has_arrays(self) -> bool:
+        """Whether an argument is an array, or holds one."""
         return any(isinstance(leaf, ArrayOf) for leaf in leaves_of(self.kind))
 
     @property
@@ -124,9 +126,11 @@ class Lot:
 
     @property
     def is_ready(self) -> bool:
+        """Whether calls go to machine code."""
         return self.call is not None and self.trusted and not self.rest
 
     def add(self, took: float, calls: int) -> None:
+        """A plain call was timed, which stands for so many."""
         if self.calls and took > ODD * self.per_call:
             calls = 1  # perhaps the machine was busy; if it goes on so, it will be looked at more often
         self.shortest = min(self.shortest, took)
@@ -134,6 +138,7 @@ class Lot:
         self.plain += _among_others(took, self.shortest) * calls
 
     def add_fast(self, took: float, calls: int) -> None:
+        """A call of machine code was timed, which stands for so many."""
         self.shortest_fast = min(self.shortest_fast, took)
         took = _among_others(took, self.shortest_fast)
         self.fast_calls += calls
@@ -161,7 +166,7 @@ class Lot:
         return (
             self.refusal is None
             and self.call is None
-            and self.coming is None
+            and self.compiling is None
             and self.plain > min(AT_STAKE, PRICES.get(self.gear, AT_STAKE))
             and self.per_call > SMALLEST
             and self.returned
@@ -177,6 +182,7 @@ class Lot:
         return not self.improved and self.fast > BETTER * self.compiled_in
 
     def checks_needed(self) -> int:
+        """Comparisons that must agree before machine code is trusted: fewer where one takes long and says enough."""
         return 1 if self.per_call > HEAVY and (not self.ratios or self.ratios[-1] < CLEARLY) else CHECKS
 
     def add_comparison(self, fast: float, plain: float) -> None:
@@ -212,14 +218,14 @@ def _among_others(took: float, shortest: float) -> float:
     return min(took, 1.5 * shortest) if took < BRIEF else took
 
 
-def lot_of(f: Any, kind: tuple[Argument, ...], names: tuple[str, ...]) -> Lot:
+def specialization_of(f: Any, kind: tuple[Argument, ...], names: tuple[str, ...]) -> Specialization:
     """A new kind of arguments, refused where one of them is nothing that machine code takes."""
     steps = size_of(f)[0]
-    lot = Lot(kind, gear_of(kind), code_price=check_price(f) + code_price(steps))
-    if lot.has_arrays and lot.gear == "llvm":
-        lot.code_price *= ARRAY_CODE
-        lot.straight_steps = 0 if loops_in(f) else steps
+    spec = Specialization(kind, gear_of(kind), code_price=check_price(f) + code_price(steps))
+    if spec.has_arrays and spec.gear == "llvm":
+        spec.code_price *= ARRAY_CODE
+        spec.straight_steps = 0 if loops_in(f) else steps
     for argument, name in zip(kind, names, strict=False):
         if is_strange(argument):
-            lot.refusal = Refusal(lot.gear, f"its argument {name} is a {name_of(argument)}")
-    return lot
+            spec.refusal = Refusal(spec.gear, f"its argument {name} is a {name_of(argument)}")
+    return spec
