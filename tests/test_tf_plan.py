@@ -289,7 +289,7 @@ def test_tensors_in_a_closure_are_inputs() -> None:
 
     for k in range(20):
         np.testing.assert_allclose(scaled(tf.constant(float(k))).numpy(), XS.numpy() * k, rtol=1e-6)
-    kinds = [variants for variants in memory.MEMORY.kinds.values() if any(k.portrait.lifted.cells for k in variants)]
+    kinds = [variants for variants in memory.MEMORY.kinds.values() if any(k.snapshot.lifted.cells for k in variants)]
     assert all(len(variants) == 1 for variants in kinds)
 
 

@@ -155,7 +155,9 @@ class Unit:
             raise Refused("calls itself with arguments of ever new kinds")
         return None
 
-    def root(self, f: Any, kinds: list[Kind], shared: dict[str, Any] | None = None, whole: Whole | None = None) -> Spec:
+    def root(
+        self, f: Any, kinds: list[Kind], shared: dict[str, Any] | None = None, whole: WholeCall | None = None
+    ) -> Spec:
         """The call of a function with elements of these kinds, and with keywords that all of them share. `whole`: how
         it is called where it is not mapped: its arguments are the caller's own, and may be changed."""
         words = shared or {}
@@ -220,7 +222,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeCall:
     """How a function is called that is not mapped."""
 
     shape: Shape
@@ -232,7 +234,11 @@ class Whole:
 
 
 def settled(
-    f: Any, kinds: list[Kind], shared: dict[str, Any] | None = None, whole: Whole | None = None, limit: float = math.inf
+    f: Any,
+    kinds: list[Kind],
+    shared: dict[str, Any] | None = None,
+    whole: WholeCall | None = None,
+    limit: float = math.inf,
 ) -> tuple[Unit, Spec]:
     """A function for elements of these kinds, followed until nothing new is learnt; `TakesLonger` after `limit`
     seconds."""
@@ -299,7 +305,7 @@ class Frame:
         "depth",
         "dst",
         "home",
-        "lives",
+        "live",
         "mode",
         "names",
         "outside",
@@ -315,7 +321,7 @@ class Frame:
         self.parent, self.block, self.at, self.dst, self.mode = parent, block, at, dst, mode
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.names: dict[str, str] = {}
-        self.lives: dict[tuple[Block, int], tuple[str, ...]] = {}
+        self.live: dict[tuple[Block, int], tuple[str, ...]] = {}
         """What is read from an operation on, here and where this frame returns to."""
         self.outside: frozenset[str] | None = None
 
@@ -437,11 +443,11 @@ class Spec:
 
     def live(self, frame: Frame, block: Block, at: int, env: dict[str, Kind]) -> dict[str, Kind]:
         """The variables that are read from here on, with their kinds."""
-        names = frame.lives.get((block, at))
+        names = frame.live.get((block, at))
         if names is None:
             known = frame.names
             own = [known.get(name) or self.full(frame, name) for name in frame.code.live_at(block, at)]
-            names = frame.lives[block, at] = (*own, *self._outside(frame))
+            names = frame.live[block, at] = (*own, *self._outside(frame))
         return self._reached(names, env)
 
     def reach(self, names: list[str], frame: Frame, env: dict[str, Kind]) -> dict[str, Kind]:

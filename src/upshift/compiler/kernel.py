@@ -20,7 +20,7 @@ from . import (
     module,
 )
 from .captures import Captures
-from .check import Spec, TakesLonger, Unit, Whole, settled
+from .check import Spec, TakesLonger, Unit, WholeCall, settled
 from .kinds import NONE, Array, Kind, Refused
 from .lanes import LEFT, NEEDED, REACHED, STREAM, STREAM_END, Loop, Out, check_result
 from .rows.nests import FLAGS, flags_now
@@ -65,7 +65,7 @@ def check(
     f: Any,
     kinds: Sequence[Kind],
     shared: dict[str, Any] | None = None,
-    whole: Whole | None = None,
+    whole: WholeCall | None = None,
     limit: float = math.inf,
 ) -> Checked:
     """Whether a function compiles for elements of these kinds: all kinds in it, or `Refused`. Needs no LLVM.
@@ -81,7 +81,9 @@ def check(
         raise Refused(f"the compiler failed: {type(error).__name__}", remedy="report it") from error
 
 
-def _check(f: Any, kinds: Sequence[Kind], shared: dict[str, Any] | None, whole: Whole | None, limit: float) -> Checked:
+def _check(
+    f: Any, kinds: Sequence[Kind], shared: dict[str, Any] | None, whole: WholeCall | None, limit: float
+) -> Checked:
     unit, root = settled(f, list(kinds), shared, whole, limit)
     if root.result.kind is None:
         if unit.doubts:

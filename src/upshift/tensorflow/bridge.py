@@ -55,11 +55,11 @@ def aligned(shape: Sequence[int], dtype: Any) -> Array:
     """Room for a result that `adopt` can take."""
     dtype = np.dtype(dtype)
     size = math.prod(shape) * dtype.itemsize
-    view: Array = _ROOMS.take(size).view(dtype)
+    view: Array = _BUFFERS.take(size).view(dtype)
     return view.reshape(shape)
 
 
-class Rooms:
+class BufferPool:
     """Large pieces of memory that results gave back: the next result of that size takes one that is warm."""
 
     LEAST, MOST = 1 << 18, 1 << 28
@@ -87,7 +87,7 @@ class Rooms:
 
 UNUSED = 3
 """References to a piece that only the list of pieces, the variable of a loop and the question for their number hold."""
-_ROOMS = Rooms()
+_BUFFERS = BufferPool()
 
 
 def _aligned(room: Array, size: int) -> Array:

@@ -16,7 +16,7 @@ from ..columns.inputs import copied, protected
 from ..errors import is_refused_write
 from ..gears.loop import writes_unseen
 from .bridge import as_own
-from .captured import portray
+from .captured import snapshot_of
 from .code import facts_of
 
 
@@ -27,7 +27,7 @@ class Caller:
         self.func = func
         code = getattr(func, "__code__", None)
         writes = isinstance(code, types.CodeType) and facts_of(code).writes_items
-        self.copies = writes_unseen(func) or (writes and bool(portray(func).acts))
+        self.copies = writes_unseen(func) or (writes and bool(snapshot_of(func).acts))
         """Once it has acted it cannot be called again, so that it must not be refused a write."""
 
     def __call__(self, args: Sequence[Any]) -> tuple[list[Any], list[Any]]:

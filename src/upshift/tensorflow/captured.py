@@ -19,7 +19,7 @@ from .trace import NOTHING_LIFTED, Lifted
 
 DEEPEST, MOST = 6, 2000
 MOST_TOKENS = 6000
-"""Of a portrait, above which to look at a model of Keras takes longer than what it is good for."""
+"""Steps of a snapshot above which looking at a Keras model takes longer than it is good for."""
 POLICY = "_dtype_policy"
 NO_SETTINGS = frozenset("build quantize train_function test_function predict_function stop_training".split())
 """Attributes of Keras objects that no result depends on."""
@@ -32,7 +32,7 @@ FOREIGN = sys.stdlib_module_names | {"numpy", "scipy", "skimage", "cv2", "sklear
 
 
 @dataclass
-class Portrait:
+class Snapshot:
     """What a function stands on. Tensors in its own closure are not part of it: they are inputs."""
 
     tokens: list[Any] = field(default_factory=list)
@@ -45,18 +45,18 @@ class Portrait:
     uses_tensorflow: bool = False
     """Whether it reads anything of TensorFlow's besides its element."""
 
-    def agrees(self, other: Portrait) -> bool:
+    def agrees(self, other: Snapshot) -> bool:
         """Whether a graph made for one is right for the other."""
         return self.tokens == other.tokens and all(map(_same_array, self.arrays, other.arrays))
 
-    def differs_from(self, other: Portrait) -> str:
+    def differs_from(self, other: Snapshot) -> str:
         """What has changed, in words."""
         for mine, theirs in zip(self.tokens, other.tokens, strict=False):
             if mine != theirs:
                 return f"a captured value changed from {_shown(theirs)} to {_shown(mine)}"
         return "a captured array changed" if len(self.tokens) == len(other.tokens) else "it captures other things"
 
-    def kept_for_good(self) -> Portrait:
+    def kept_for_good(self) -> Snapshot:
         """The same with arrays of its own, since the user may write into theirs."""
         return replace(self, arrays=[array.copy() for array in self.arrays])
 
@@ -70,39 +70,39 @@ def _same_array(a: Any, b: Any) -> bool:
     return bool(a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
 
 
-def portray(fn: Any) -> Portrait:
-    """The portrait of a function as it is now."""
-    painter = _Painter()
-    painter.function(fn, 0, first=True) if isinstance(fn, types.FunctionType) else painter.add(fn, 0, ())
-    return painter.portrait
+def snapshot_of(fn: Any) -> Snapshot:
+    """The snapshot of a function as it is now."""
+    taker = _SnapshotTaker()
+    taker.function(fn, 0, first=True) if isinstance(fn, types.FunctionType) else taker.add(fn, 0, ())
+    return taker.snapshot
 
 
-class _Painter:
+class _SnapshotTaker:
     def __init__(self) -> None:
-        self.portrait = Portrait()
+        self.snapshot = Snapshot()
         self.seen: set[int] = set()
 
     def token(self, *token: Any) -> None:
-        self.portrait.tokens.append(token)
+        self.snapshot.tokens.append(token)
 
     def acts(self, reason: str) -> None:
-        self.portrait.acts = self.portrait.acts or reason
+        self.snapshot.acts = self.snapshot.acts or reason
 
     def same(self, value: Any) -> None:
-        self.portrait.kept.append(value)
+        self.snapshot.kept.append(value)
         self.token("same", id(value))
 
     # ---- functions
 
     def function(self, f: types.FunctionType, depth: int, first: bool = False) -> None:
-        self.portrait.kept.append(f.__code__)
+        self.snapshot.kept.append(f.__code__)
         self.token("code", id(f.__code__))
         if id(f) in self.seen:
             return
         self.seen.add(id(f))
         facts = facts_of(f.__code__)
         self.acts(facts.acts)
-        self.portrait.decides |= facts.decides
+        self.snapshot.decides |= facts.decides
         cells = self._cells(f, depth, first)
         for value in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
             self.add(value, depth + 1, ())
@@ -127,9 +127,9 @@ class _Painter:
             if first and isinstance(found[name], tf.Tensor) and hasattr(found[name], "_numpy"):
                 lifted.append(i)
                 tensor = found.pop(name)
-                self.portrait.uses_tensorflow = True
+                self.snapshot.uses_tensorflow = True
                 self.token("tensor", tensor.dtype, tuple(tensor.shape))
-        self.portrait.lifted = Lifted(tuple(lifted)) if lifted else self.portrait.lifted
+        self.snapshot.lifted = Lifted(tuple(lifted)) if lifted else self.snapshot.lifted
         return found
 
     def chain(self, value: Any, chain: Chain, depth: int, writes_items: bool) -> None:
@@ -139,7 +139,7 @@ class _Painter:
             reason = "" if value.__name__.split(".")[0] == "tensorflow" else acting(value.__name__)
             if reason:
                 self.acts(reason)
-            self.portrait.uses_tensorflow |= value.__name__.split(".")[0] in TENSORFLOWS
+            self.snapshot.uses_tensorflow |= value.__name__.split(".")[0] in TENSORFLOWS
             if not attributes:
                 return
             value = getattr(value, attributes.pop(0), None)
@@ -154,11 +154,11 @@ class _Painter:
         if isinstance(value, GENERATORS):
             self.acts("draws random numbers from shared state")
         owner = value if isinstance(value, types.FunctionType | type) else type(value)
-        self.portrait.uses_tensorflow |= (owner.__module__ or "").split(".")[0] in TENSORFLOWS
+        self.snapshot.uses_tensorflow |= (owner.__module__ or "").split(".")[0] in TENSORFLOWS
         if isinstance(value, PLAIN):
             self.token(type(value), repr(value))
         elif isinstance(value, np.ndarray):
-            self.portrait.arrays.append(value)
+            self.snapshot.arrays.append(value)
             self.token("array", value.shape)
         elif isinstance(value, types.FunctionType):
             if value.__module__ is not None and value.__module__.split(".")[0] in FOREIGN:
@@ -215,7 +215,7 @@ class _Painter:
             for name, held in settings_of(layer):
                 self.token("setting", name)
                 self.same(held) if name == POLICY or hasattr(held, "assign") else self.add(held, depth + 1, ())
-        if len(self.portrait.tokens) > MOST_TOKENS:
+        if len(self.snapshot.tokens) > MOST_TOKENS:
             self.acts("captures a model of very many layers")
         variables = getattr(value, "trainable_variables", ())
         self.token("variables", tuple(map(id, variables)) if isinstance(variables, list | tuple) else ())

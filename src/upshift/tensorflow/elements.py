@@ -23,7 +23,7 @@ from ..gears.capture_reader import MISS
 from ..plan.explained import Explanation
 from .bridge import as_array, as_tensor
 from .call import Call
-from .captured import portray
+from .captured import snapshot_of
 from .eager import call_each, run_loop
 from .explain import explain_call
 from .mapping import run as run_call
@@ -166,8 +166,8 @@ def _if_tensors(call: Call, kinds: tuple[Any, ...]) -> Call | None:
     known = _GIVES_TENSORS.get(key)
     if known is not None and known[0] is code:
         return call if known[1] else None
-    portrait = portray(f)
-    if portrait.acts:
+    snapshot = snapshot_of(f)
+    if snapshot.acts:
         return None
     try:
         (result,) = call_each(call, 0, 1)
@@ -177,7 +177,7 @@ def _if_tensors(call: Call, kinds: tuple[Any, ...]) -> Call | None:
     if len(_GIVES_TENSORS) > MOST:
         _GIVES_TENSORS.clear()
     _GIVES_TENSORS[key] = code, gives
-    drawn = draws_as_told() and portrait.uses_tensorflow  # it may be, and must not be drawn again
+    drawn = draws_as_told() and snapshot.uses_tensorflow  # it may be, and must not be drawn again
     return dataclasses.replace(call, begun=(result,)) if gives or drawn else None
 
 

@@ -14,7 +14,7 @@ from ..errors import GearRefused, Refusal, is_of_library
 from ..plan.explained import Explanation
 from . import memory, plan
 from .call import Call, make_call
-from .captured import portray
+from .captured import snapshot_of
 from .eager import call_each
 from .kinds import CONTROL
 from .mapping import as_written
@@ -60,10 +60,10 @@ def explain_call(call: Call, name: str) -> Explanation:
     if not call.is_concrete:
         told.notes.append("elements are known only when the graph runs: operations of TensorFlow are emitted")
     known = memory.recall(call, with_operations=False) if call.is_concrete else None
-    portrait = portray(fn) if known is None else known.portrait
-    traced = portrait.acts or trace_element(call, portrait.lifted, portrait.decides)
-    if portrait.acts or (isinstance(traced, Traced) and traced.acts):
-        _refuse_all(told, portrait.acts, traced)
+    snapshot = snapshot_of(fn) if known is None else known.snapshot
+    traced = snapshot.acts or trace_element(call, snapshot.lifted, snapshot.decides)
+    if snapshot.acts or (isinstance(traced, Traced) and traced.acts):
+        _refuse_all(told, snapshot.acts, traced)
     elif known is not None and call.n:
         _measure(told, call)
     elif isinstance(traced, str):

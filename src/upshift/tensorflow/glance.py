@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from .captured import CONTAINERS, FOREIGN, PLAIN, Portrait, is_of_keras, layers_of, settings_of
+from .captured import CONTAINERS, FOREIGN, PLAIN, Snapshot, is_of_keras, layers_of, settings_of
 from .code import facts_of
 from .results import EAGER
 
@@ -71,9 +71,9 @@ def _is_like(content: Any, value: Any) -> bool:
     )
 
 
-def glance_of(fn: Any, portrait: Portrait, depth: int = 0) -> Glance | None:
+def glance_of(fn: Any, snapshot: Snapshot, depth: int = 0) -> Glance | None:
     """None where something that it captured may change and still be the same object."""
-    if depth > DEEPEST or type(fn) is not types.FunctionType or fn.__defaults__ or fn.__kwdefaults__ or portrait.acts:
+    if depth > DEEPEST or type(fn) is not types.FunctionType or fn.__defaults__ or fn.__kwdefaults__ or snapshot.acts:
         return None
     cells = [cell.cell_contents for cell in fn.__closure__ or ()]
     names = [chain.name for chain in facts_of(fn.__code__).chains if not chain.free]
@@ -91,7 +91,7 @@ def glance_of(fn: Any, portrait: Portrait, depth: int = 0) -> Glance | None:
             settings += [(layer.__dict__, settings_of(layer)) for layer in layers]
             functions = [one for _, one in held if isinstance(one, types.FunctionType) and not _is_fixed(one)]
         for function in functions:
-            glance = glance_of(function, portrait, depth + 1)
+            glance = glance_of(function, snapshot, depth + 1)
             if glance is None:
                 return None
             inner.append((function, glance))

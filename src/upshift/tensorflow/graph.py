@@ -14,7 +14,7 @@ from tensorflow.python.framework import func_graph
 from . import direct
 from .batchwise import Unknown
 from .call import Call
-from .captured import portray
+from .captured import snapshot_of
 from .followed import plain_function
 from .replay import replay
 from .results import WrongShape, WrongSignature
@@ -114,13 +114,13 @@ def emit(call: Call, options: Options) -> Any:
     """Operations of TensorFlow alone: within a graph, whose elements nobody knows yet."""
     if _is_direct(call):
         return _directly(call, options)
-    portrait = portray(call.fn)
-    traced = trace_element(call, decides=portrait.decides)
+    snapshot = snapshot_of(call.fn)
+    traced = trace_element(call, decides=snapshot.decides)
     if isinstance(traced, str):
         return _by_tensorflow(call, options)
     if call.n == 0:
         return traced.pack([empty(spec) for spec in traced.out_specs])
-    if not (portrait.acts or traced.acts or too_heavy(traced) or why_not(traced) or why_not_compiled(traced)):
+    if not (snapshot.acts or traced.acts or too_heavy(traced) or why_not(traced) or why_not_compiled(traced)):
         columns = columns_of(call.leaves)
         if columns is not None:
             try:

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from . import results, surroundings
 from .call import Call, is_flat
-from .captured import Portrait, portray
+from .captured import Snapshot, snapshot_of
 from .glance import Glance, glance_of
 from .kinds import WHILE
 from .timing import Line
@@ -67,9 +67,9 @@ MOST_LENGTHS = 4
 
 @dataclass
 class Known:
-    """One function, on one kind of elements, with one portrait of what it captured."""
+    """One function, on one kind of elements, with one snapshot of what it captured."""
 
-    portrait: Portrait
+    snapshot: Snapshot
     candidates: list[str]
     with_operations: bool = False
     """Whether gradients are recorded, so that only operations of TensorFlow will do."""
@@ -97,7 +97,7 @@ class Known:
     @property
     def tracing(self) -> float:
         """Seconds that a graph is expected to take: more for a function that has more to do."""
-        return COSTS["trace"] + PER_RUN * self.rate + (COSTS["convert"] if self.portrait.decides else 0.0)
+        return COSTS["trace"] + PER_RUN * self.rate + (COSTS["convert"] if self.snapshot.decides else 0.0)
 
     @property
     def settled(self) -> bool:
@@ -193,7 +193,7 @@ class Known:
     def trace(self, call: Call) -> None:
         """The graph of one element, which tells what can be had."""
         began = time.perf_counter()
-        self.traced = trace_element(call, self.portrait.lifted, self.portrait.decides)
+        self.traced = trace_element(call, self.snapshot.lifted, self.snapshot.decides)
         self.traces.append(self.why)
         self.made_in["trace"] = time.perf_counter() - began
         self.refuse_by_trace(call)
@@ -209,7 +209,7 @@ class Known:
         if name == "direct":
             return self._made(name, build_direct(call), began)
         if name == "python":
-            return self._made(name, build_plain(call, self.portrait.uses_tensorflow), began)
+            return self._made(name, build_plain(call, self.snapshot.uses_tensorflow), began)
         assert isinstance(self.traced, Traced)
         return self._made(name, build(name, call, self.traced, self.with_operations), began)
 
@@ -250,7 +250,7 @@ class Known:
         if isinstance(self.traced, str):
             self.refusals |= dict.fromkeys(self.candidates, self.traced)
             dense = "numpy" in self.candidates
-            mixed = dense and self.portrait.uses_tensorflow and not surroundings.like_numpy() and call.loop is None
+            mixed = dense and self.snapshot.uses_tensorflow and not surroundings.like_numpy() and call.loop is None
             self.candidates[:] = ["python"] if mixed else []
         elif self.traced is not None and (self.traced.acts or (self.traced.draws and surroundings.draws_as_told())):
             acts = self.traced.acts or "a random number without a seed"
@@ -279,7 +279,7 @@ class Memory:
         """What is known of a function, a look at what it captured, and TensorFlow's settings then."""
         self.lock = threading.Lock()
 
-    def recall(self, key: Any, portrait: Portrait, candidates: list[str], with_operations: bool) -> Known:
+    def recall(self, key: Any, snapshot: Snapshot, candidates: list[str], with_operations: bool) -> Known:
         with self.lock:
             variants = self.kinds.get(key)
             if variants is None:
@@ -287,10 +287,10 @@ class Memory:
                 while len(self.kinds) > MOST_KINDS:
                     self.kinds.popitem(last=False)
             for known in variants:
-                if known.portrait.agrees(portrait):
+                if known.snapshot.agrees(snapshot):
                     return known
-            known = Known(portrait.kept_for_good(), candidates, with_operations)
-            known.why = portrait.differs_from(variants[0].portrait) if variants else known.why
+            known = Known(snapshot.kept_for_good(), candidates, with_operations)
+            known.why = snapshot.differs_from(variants[0].snapshot) if variants else known.why
             variants.insert(0, known)
             del variants[MOST_VARIANTS:]
             return known
@@ -298,7 +298,7 @@ class Memory:
     def glance(self, call: Call, known: Known) -> None:
         """Remember a way that was made for one column, so that the next call is a look-up."""
         single = call.is_dense and call.elems is call.leaves[0] and call.signature is None
-        glance = glance_of(call.fn, known.portrait) if single else None
+        glance = glance_of(call.fn, known.snapshot) if single else None
         if glance is not None and not any(way.draws for way in known.ways.values()):
             with self.lock:
                 row = call.leaves[0].dtype, tuple(call.leaves[0].shape[1:])
@@ -314,8 +314,8 @@ MEMORY = Memory()
 def recall(call: Call, with_operations: bool) -> Known:
     """What is known of a call like this."""
     key = key_of(call, with_operations)
-    portrait = _portrait(call)
-    return MEMORY.recall(key, portrait, _candidates(call, portrait, with_operations), with_operations)
+    snapshot = _snapshot(call)
+    return MEMORY.recall(key, snapshot, _candidates(call, snapshot, with_operations), with_operations)
 
 
 def variants_of(call: Call) -> list[Known]:
@@ -325,29 +325,29 @@ def variants_of(call: Call) -> list[Known]:
 
 def fresh(call: Call, with_operations: bool) -> Known:
     """Nothing is known of it yet."""
-    portrait = _portrait(call)
-    return Known(portrait, _candidates(call, portrait, with_operations), with_operations)
+    snapshot = _snapshot(call)
+    return Known(snapshot, _candidates(call, snapshot, with_operations), with_operations)
 
 
-def _portrait(call: Call) -> Portrait:
-    portrait = portray(call.fn)
+def _snapshot(call: Call) -> Snapshot:
+    snapshot = snapshot_of(call.fn)
     watched = surroundings.watched()
-    portrait.tokens += [surroundings.settings_now(), watched]
-    portrait.acts = portrait.acts or watched
-    return portrait
+    snapshot.tokens += [surroundings.settings_now(), watched]
+    snapshot.acts = snapshot.acts or watched
+    return snapshot
 
 
-def _candidates(call: Call, portrait: Portrait, with_operations: bool) -> list[str]:
+def _candidates(call: Call, snapshot: Snapshot, with_operations: bool) -> list[str]:
     if not call.is_dense or not results.is_dense(call.signature):
         return ["map"]
     if with_operations:
         return ["direct", "vectorized", "map"]
-    alone = portrait.uses_tensorflow or surroundings.like_numpy() or call.loop is not None
+    alone = snapshot.uses_tensorflow or surroundings.like_numpy() or call.loop is not None
     return ["direct", *(() if alone else ("python",)), "numpy", "numba", "xla", "vectorized", "map"]
 
 
 def key_of(call: Call, with_operations: bool) -> Any:
-    """What a call is remembered by, besides its portrait."""
+    """What a call is remembered by, besides its snapshot."""
     fn = call.fn
     anchor = id(fn.__code__) if isinstance(fn, types.FunctionType) else id(fn), call.dense_results
     if len(call.leaves) == 1 and call.elems is call.leaves[0] and call.is_dense and call.signature is None:

@@ -40,7 +40,7 @@ def run(call: Call, with_operations: bool) -> Any:
     if settings().disable or not call.n:
         return run_loop(call) if call.n else _run_empty(call)
     known = recall(call, with_operations)
-    if known.portrait.acts:
+    if known.snapshot.acts:
         return run_loop(call)
     known.calls += 1
     best, seconds = known.predict(call.n)
@@ -156,9 +156,9 @@ def run_in(name: str, call: Call) -> Any:
 
 def made_in(name: str, call: Call, known: Known) -> Way:
     """A way, made and compared with the loop; GearRefused, with the reason, where it is none."""
-    if known.portrait.acts:
-        raise GearRefused(Refusal(name, known.portrait.acts))
-    if known.traced is None and (name not in UNTRACED or (name == "python" and known.portrait.uses_tensorflow)):
+    if known.snapshot.acts:
+        raise GearRefused(Refusal(name, known.snapshot.acts))
+    if known.traced is None and (name not in UNTRACED or (name == "python" and known.snapshot.uses_tensorflow)):
         known.trace(call)
     way = known.make(name, call) if name in known.candidates else None
     if way is None or _try(way, call, known) is None:

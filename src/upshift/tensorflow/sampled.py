@@ -23,7 +23,7 @@ from ..trace.grow import grow
 from ..trace.names import Applied
 from ..trace.tree import Tree
 from .bridge import as_array, is_concrete
-from .captured import portray
+from .captured import snapshot_of
 
 MOST_SAMPLES = 8
 PATIENCE = 0.1
@@ -177,7 +177,7 @@ def _is_pure(f: Any, rows: list[tuple[Any, ...]], generators: list[Any]) -> tupl
     """Whether calls may be made in any order, whether a batch may be faster, and whether calls may be made again."""
     if any(generator is not np.random.mtrand._rand for generator in generators) or _names_random(f):
         return False, False, False
-    quiet = not portray(f).acts
+    quiet = not snapshot_of(f).acts
     group = lanes_of([elements_of(list(column)) for column in zip(*rows, strict=True)])[0]
     if group.lanes is None:
         return quiet, False, False

@@ -21,7 +21,7 @@ from ..gears.ran import NotCompiled
 from ..gears.signatures import call_with, place_of
 from ..trace.paths import plain_of
 from .assigning import State, assigned, put_assignments_last
-from .captured import FOREIGN, Portrait, portray
+from .captured import FOREIGN, Snapshot, snapshot_of
 from .glance import glance_of
 from .surroundings import watched
 from .trace import Traced, convert, function_of, variables_as_they_were
@@ -42,15 +42,15 @@ def is_free() -> bool:
 
 def compile_call(f: Any, arguments: Sequence[Argument]) -> CompiledFunction:
     """One graph for all calls with such arguments."""
-    portrait = portray(f)
-    if portrait.acts:
-        raise NotCompiled("tensorflow", portrait.acts, place_of(f))
+    snapshot = snapshot_of(f)
+    if snapshot.acts:
+        raise NotCompiled("tensorflow", snapshot.acts, place_of(f))
     names = _names_read(f)
     if not names.isdisjoint(_LENGTHS):
         raise NotCompiled("tensorflow", "reads a length, which its graph does not know", place_of(f), "use tf.shape")
     if not names.isdisjoint(_TELL_APART) and any(kind in (int, float) for kind in leaves_of(arguments)):
         raise NotCompiled("tensorflow", "may look at the class of a number", place_of(f), "make it static, or a tensor")
-    return _Graph(f, arguments, portrait).call()
+    return _Graph(f, arguments, snapshot).call()
 
 
 def _names_read(f: Any, deepest: int = 4) -> set[str]:
@@ -79,10 +79,10 @@ MOST_OPERATIONS = 20_000
 class _Graph:
     """The function as a graph, and how calls go to it."""
 
-    def __init__(self, f: Any, arguments: Sequence[Argument], portrait: Portrait) -> None:
+    def __init__(self, f: Any, arguments: Sequence[Argument], snapshot: Snapshot) -> None:
         self.f, self.arguments = f, arguments
-        self.portrait, self.glance = portrait.kept_for_good(), glance_of(f, portrait)
-        self.lifted = portrait.lifted
+        self.snapshot, self.glance = snapshot.kept_for_good(), glance_of(f, snapshot)
+        self.lifted = snapshot.lifted
         self.numbers = [leaf for leaf in leaves_of(arguments) if _is_input(leaf)]
         self.structure: Any = None
         self.ordered = False
@@ -119,7 +119,7 @@ class _Graph:
     def _over(self, *leaves: Any) -> list[Any]:
         count = len(self.numbers)
         inner = self.lifted.bind(self.f, leaves[count:])
-        if self.portrait.decides:
+        if self.snapshot.decides:
             inner = convert(inner)
         given = iter([Number(x) if kind in (int, float) else x for x, kind in zip(leaves, self.numbers, strict=False)])
         made = call_with(inner, self.f.__code__, [together(argument, given) for argument in self.arguments])
@@ -150,8 +150,8 @@ class _Graph:
     def _bind(self, f: Any) -> Any:
         """The tensors in its closure, or MISS where the graph was made for something else."""
         if self.glance is None or not self.glance.holds(f):
-            now = portray(f)
-            if not now.agrees(self.portrait):
+            now = snapshot_of(f)
+            if not now.agrees(self.snapshot):
                 return MISS
         return tuple(self.lifted.values(f))
 

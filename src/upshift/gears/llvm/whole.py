@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...compiler import kernel, module
-from ...compiler.check import Spec, Unit, Whole
+from ...compiler.check import Spec, Unit, WholeCall
 from ...compiler.code import Shape
 from ...compiler.follow import text_home
 from ...compiler.kinds import (
@@ -93,7 +93,7 @@ class Begun:
     def __init__(self, f: Any, arguments: Sequence[Argument], free: bool) -> None:
         kinds = [_kind_of_argument(argument) for argument in arguments]
         fixed = {i: argument.value for i, argument in enumerate(arguments) if isinstance(argument, Fixed)}
-        checked = kernel.check(f, kinds, None, Whole(*_shape_of(f), fixed))
+        checked = kernel.check(f, kinds, None, WholeCall(*_shape_of(f), fixed))
         self.captures = captures = checked.unit.captures
         self.writes = _written(checked.root)
         writer = _Call(checked.unit, checked.root, arguments, self.writes, free)
