@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -124,30 +125,30 @@ def map(
     try:
         if type(f) is types.FunctionType and f.__dict__:
             f = plain_of(f)
-        if not (workers is timeout is pure is resume is None and progress is None and columns is None):
-            words = {"workers": workers, "timeout": timeout, "pure": pure, "progress": progress, "columns": columns}
-            words, shared = split_words(f, {**words, "resume": resume}, shared)
-            late: list[Any] = [words.pop(name, None) for name in LATE]
-            options = Options(randomness, seed, memory, out, *late)
-            with config(**words):
-                return _map_with(f, xs, Asked(on_error, gear, exact, shared), options)
-        if randomness != "loop" or memory is not None or out is not None:
-            options = Options(randomness, seed, memory, out)
-            return _map_with(f, xs, Asked(on_error, gear, exact, shared), options)
-        if seed is not None:
-            shared["seed"] = seed
-        plain = gear is None and on_error == "raise"
-        if plain and of_tensors(f, xs):
-            result = run_on_tensors(f, xs, shared, exact)
-            if result is not MISS:
-                return result
-        if plain and not shared and not exact and type(f) is types.FunctionType and xs:
-            result = look_up(f, xs)
-            if type(result) is Begun:
-                return _map(f, xs, Asked(on_error, gear, exact, shared), result.results)
-            if result is not MISS:
-                return result
-        return _map(f, xs, Asked(on_error, gear, exact, shared))
+        if (
+            workers is timeout is pure is resume is memory is out is seed is None
+            and progress is None
+            and columns is None
+            and randomness == "loop"
+        ):
+            if gear is not None or on_error != "raise" or not xs:
+                return _map(f, xs, Asked(on_error, gear, exact, shared))
+            if "tensorflow" in sys.modules and of_tensors(f, xs):
+                result = run_on_tensors(f, xs, shared, exact)
+                if result is not MISS:
+                    return result
+            if not shared and not exact and type(f) is types.FunctionType:
+                result = look_up(f, xs)
+                if type(result) is Begun:
+                    return _map(f, xs, Asked(on_error, gear, exact, shared), result.results)
+                if result is not MISS:
+                    return result
+            return _map(f, xs, Asked(on_error, gear, exact, shared))
+        words = {"workers": workers, "timeout": timeout, "pure": pure, "progress": progress, "columns": columns}
+        words, shared = split_words(f, {**words, "resume": resume}, shared)
+        late: list[Any] = [words.pop(name, None) for name in LATE]
+        with config(**words):
+            return _map_with(f, xs, Asked(on_error, gear, exact, shared), Options(randomness, seed, memory, out, *late))
     except BaseException as error:
         trim(error)
         raise

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import contextvars
+import functools
 import os
-import sysconfig
-import traceback
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from .remedies import remedy_for
 
 _OURS = os.path.dirname(__file__) + os.sep
-_LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
-"""Folders of installed code: an error from in there has its cause in the line of the user's that led there."""
+
+
+@functools.cache
+def _libraries() -> tuple[str, ...]:
+    """Folders of installed code: an error from in there has its cause in the line of the user's that led there."""
+    import sysconfig  # which reads how Python was built
+
+    return tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 def is_of_library(file: str) -> bool:
     """Whether a file of source is part of an installed library, or of Upshift."""
-    return file.startswith((*_LIBRARIES, _OURS, "<frozen"))
+    return file.startswith((*_libraries(), _OURS, "<frozen"))
 
 
 def is_of_upshift(file: str) -> bool:
@@ -104,15 +110,22 @@ def name_element(error: Exception, i: int, row: tuple[Any, ...]) -> None:
     if getattr(error, "upshift_element", None) is not None:
         return  # named already, by a map inside the function
     value = _shortened(row[0]) if len(row) == 1 else "(" + ", ".join(map(_shortened, row)) + ")"
-    tb = traceback.walk_tb(error.__traceback__)  # which reads no files, and leaves none in linecache
-    inner = [(frame.f_code, line) for frame, line in tb if not frame.f_code.co_filename.startswith(_OURS)]
-    own = [at for at in inner if not at[0].co_filename.startswith(_LIBRARIES)] or inner
+    inner = [(code, line) for code, line in _lines_of(error) if not code.co_filename.startswith(_OURS)]
+    own = [at for at in inner if not at[0].co_filename.startswith(_libraries())] or inner
     at = f"    {own[-1][0].co_filename}:{own[-1][1]} in {own[-1][0].co_name}" if own else ""
     try:
         error.add_note(f"element {i}: {value}{at}")
         error.upshift_element = i  # type: ignore[attr-defined]
     except AttributeError:
         pass  # an exception that takes no attributes
+
+
+def _lines_of(error: BaseException) -> Iterator[tuple[types.CodeType, int]]:
+    """The code and the line of every call that an error has come through, the outermost first."""
+    tb = error.__traceback__
+    while tb is not None:
+        yield tb.tb_frame.f_code, tb.tb_lineno
+        tb = tb.tb_next
 
 
 def trim(error: BaseException) -> None:
@@ -140,7 +153,7 @@ def _without_ours(tb: types.TracebackType | None) -> types.TracebackType | None:
     before_ours = False
     for one in reversed(found):
         file = one.tb_frame.f_code.co_filename
-        before_ours = file.startswith(_OURS) or (before_ours and file.startswith(_LIBRARIES))
+        before_ours = file.startswith(_OURS) or (before_ours and file.startswith(_libraries()))
         if not before_ours:
             one.tb_next = kept
             kept = one

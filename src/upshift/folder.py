@@ -5,10 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .config import settings
+from .loading import Later
+
+if TYPE_CHECKING:
+    import pathlib
+    from pathlib import Path
+else:  # which loads more than all that brief calls need
+    pathlib = Later("pathlib")
 
 log = logging.getLogger("upshift")
 
@@ -39,13 +45,14 @@ def _place() -> Path:
     """The folder asked for, or the user's cache folder as platformdirs gives it, which takes longer to import."""
     asked = os.environ.get("UPSHIFT_CACHE_DIR")
     if asked:
-        return Path(asked).expanduser().absolute()
+        return pathlib.Path(asked).expanduser().absolute()
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "upshift" / "Cache"
+        local = os.environ.get("LOCALAPPDATA") or pathlib.Path.home() / "AppData" / "Local"
+        return pathlib.Path(local) / "upshift" / "Cache"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "upshift"
+        return pathlib.Path.home() / "Library" / "Caches" / "upshift"
     base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "upshift"
+    return (pathlib.Path(base) if os.path.isabs(base) else pathlib.Path.home() / ".cache") / "upshift"
 
 
 def is_ours(about: os.stat_result) -> bool:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from .loading import Later
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = Later("difflib")
 
 OURS = (
     "on_error", "gear", "exact", "randomness", "seed", "memory", "out", "workers", "timeout", "pure", "progress",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-Column = npt.NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Column = NDArray[Any]
+else:  # NumPy's types take a millisecond to load
+    Column = np.ndarray
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 

@@ -7,7 +7,6 @@ one that only this user may write to; where there is none, nothing is kept.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..folder import folder, is_ours
@@ -15,6 +14,7 @@ from ..loading import Later
 
 if TYPE_CHECKING:
     import hashlib
+    from pathlib import Path
 else:
     hashlib = Later("hashlib")
 

@@ -58,6 +58,8 @@ def run_plain(
     if on_error != "raise":
         at = itertools.count(offset) if positions is None else positions
         return [call_one(call, row, int(i), on_error) for i, row in zip(at, zip(*columns, strict=True), strict=False)]
+    if len(columns) == 1 and positions is None and not isinstance(columns[0], Rows):
+        return run_column(call, columns[0], offset)
     first = place = iter(columns[0])
     if isinstance(columns[0], Rows):  # whose iterators do not tell where they are
         place = iter(range(len(columns[0])))
@@ -73,6 +75,17 @@ def run_plain(
         name_element(
             error, offset + i if positions is None else int(positions[i]), tuple(column[i] for column in columns)
         )
+        raise
+
+
+def run_column(call: Callable[..., Any], column: Elements, offset: int = 0) -> list[Any]:
+    """The loop over one column of elements that are no arrays."""
+    place = iter(column)
+    try:
+        return [call(element) for element in place]
+    except Exception as error:
+        i = _reached(column, place)
+        name_element(error, offset + i, (column[i],))
         raise
 
 

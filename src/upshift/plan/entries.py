@@ -22,7 +22,7 @@ from ..errors import Refusal
 from ..gears.capture_reader import MISS
 from ..gears.job import Job
 from ..gears.llvm.gear import Prepared
-from ..gears.loop import run_loop, run_plain
+from ..gears.loop import run_column, run_loop, run_plain
 from .arms import Llvm, Numpy, Simd, Way
 from .assembly import conclude, plain_rows
 from .functions import FUNCTIONS, Function, kind_of_element
@@ -35,6 +35,8 @@ BRIEF = 300e-6
 """Calls within this are not worth a ledger, as long as all of them have not cost `RENTED`."""
 RENTED = 3e-3
 _NUMBERS = frozenset("biufc")
+_WITH_PARTS = (list, tuple, np.ndarray)
+"""Classes of elements whose lengths or shapes belong to their kind."""
 
 
 class Entry:
@@ -72,7 +74,7 @@ def key_of(f: types.FunctionType, xs: tuple[Any, ...]) -> Any:
             if not x:
                 return None
             first = type(x[0])
-            if first is float or first is int:
+            if first not in _WITH_PARTS:
                 return id(f.__code__), first, len(x).bit_length()
         elif cls is np.ndarray and x.ndim == 1 and x.dtype.kind in _NUMBERS and len(x):
             return id(f.__code__), x.dtype, len(x).bit_length()
@@ -130,7 +132,7 @@ def _first(f: types.FunctionType, xs: tuple[Any, ...], key: Any) -> Any:
         return MISS
     began = time.perf_counter()
     run = _loop_of(xs)
-    columns = xs if run is _loop else [elements_of(x) for x in xs]
+    columns = xs if run is not _loop_over_arrays else [elements_of(x) for x in xs]
     if n > FEW_NEW:
         results = run_loop(f, [x[:1] for x in columns], "raise")
         if (time.perf_counter() - began) * n > 4 * BRIEF:  # the first one is slower than all others
@@ -210,7 +212,13 @@ def _by_arm(arm: Way, function: Function) -> Callable[..., Any]:
 def _loop_of(xs: tuple[Any, ...]) -> Callable[..., Any]:
     """The loop over such columns: the caller's arrays are not to be written to."""
     arrays = [x.ndim > 1 if type(x) is np.ndarray else type(x[0]) is np.ndarray for x in xs]
-    return _loop_over_arrays if any(arrays) else _loop
+    if any(arrays):
+        return _loop_over_arrays
+    return _loop if len(xs) > 1 else _loop_over_one
+
+
+def _loop_over_one(f: Any, xs: tuple[Any, ...]) -> Any:
+    return stack(run_column(f, xs[0]))
 
 
 def _loop(f: Any, xs: tuple[Any, ...]) -> Any:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import builtins
 import collections
-import decimal
 import enum
-import fractions
 import re
 import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..columns.kinds import fits_int64, kind_of
+from ..loading import Later
+
+if TYPE_CHECKING:
+    import decimal
+else:
+    decimal = Later("decimal")
 
 Path = tuple[tuple[str, Any], ...]
 """Steps from a root to something captured. Roots: the function, a shared keyword, a class that elements are of (given),
@@ -145,12 +149,15 @@ def _contents(cell: Any) -> Any:
 
 
 _ATOMS = (str, bytes, type(None), bool, int, float, complex, type(Ellipsis), enum.Enum, re.Pattern, np.dtype,
-          np.generic, decimal.Decimal, slice, range, type)  # fmt: skip
+          np.generic, slice, range, type)  # fmt: skip
+_OF_LIBRARIES = {"decimal": "Decimal", "fractions": "Fraction"}
+"""Classes of numbers whose modules are not loaded for the sake of a look."""
 
 
 def is_atom(value: Any) -> bool:
-    """Whether a plain value is one piece. (To ask Fraction about a class would leave a note of it there.)"""
-    return isinstance(value, _ATOMS) or type(value) is fractions.Fraction
+    """Whether a plain value is one piece."""
+    cls = type(value)
+    return isinstance(value, _ATOMS) or _OF_LIBRARIES.get(cls.__module__) == cls.__name__
 
 
 def frozen(value: Any) -> Any:
