@@ -163,6 +163,7 @@ class Sized:
 
     @property
     def size(self) -> int:
+        """How many elements lie along it."""
         return self.shape[self.axis]
 
     def __str__(self) -> str:

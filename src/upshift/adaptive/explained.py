@@ -37,6 +37,7 @@ class FunctionExplanation(Report):
     kinds: list[KindOfCall] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
+        """The explanation as plain data, for JSON and for the page."""
         return {
             "kind": "function",
             "function": self.function,

@@ -47,6 +47,7 @@ class Pace:
 
     @property
     def last_glimpse(self) -> bool:
+        """Whether this was the last look at the clock only."""
         return self.looks == GLIMPSES
 
     def stands_for(self) -> int:

@@ -40,6 +40,7 @@ LEAF = Form()
 
 
 def is_namedtuple(value: object) -> bool:
+    """Whether a value is a named tuple, whose class is kept when it is put together again."""
     return isinstance(value, tuple) and hasattr(type(value), "_fields")
 
 

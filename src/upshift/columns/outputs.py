@@ -280,6 +280,7 @@ def _very_results(n: int, pieces: Sequence[Placed]) -> Column:
 
 
 def of_objects(results: Sequence[Any]) -> Column:
+    """Results as a column of Python objects, whatever they are: NumPy must not take lists apart."""
     out = np.empty(len(results), object)
     out[:] = results
     return out

@@ -51,6 +51,7 @@ class Home:
 
     @property
     def code(self) -> Code:
+        """Its blocks of operations."""
         return self.given or code_of(plain_of(self.fn), trusted=self.path is None)
 
 
@@ -84,6 +85,7 @@ class Captures:
         return value, None if home.path is None else (*home.path, (way, name))
 
     def cell_of(self, home: Home, name: str) -> tuple[Any, Path | None]:
+        """What a variable of the function around it holds, and the path by which it is read again."""
         index = home.fn.__code__.co_freevars.index(name)
         try:
             value = home.fn.__closure__[index].cell_contents  # type: ignore[index]
@@ -92,6 +94,7 @@ class Captures:
         return value, None if home.path is None else (*home.path, ("cell", index))
 
     def default_of(self, home: Home, index: int) -> tuple[Any, Path | None]:
+        """A parameter's default, and the path by which it is read again."""
         defaults = home.fn.__defaults__ or ()
         if home.path is None:
             return defaults[index], None
@@ -100,6 +103,7 @@ class Captures:
         return defaults[index], (*home.path, ("default", index))
 
     def keyword_default_of(self, home: Home, name: str) -> tuple[Any, Path | None]:
+        """The default of a parameter that is given by keyword only, and the path by which it is read again."""
         value = (home.fn.__kwdefaults__ or {})[name]
         return value, None if home.path is None else (*home.path, ("kwdefault", name))
 

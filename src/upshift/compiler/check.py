@@ -187,6 +187,7 @@ class Unit:
         return self.spec(Home(_nothing, None), code, kinds)  # type: ignore[arg-type]
 
     def class_number(self, cls: type) -> int:
+        """The number by which machine code names a class of exceptions."""
         if cls not in self.classes:
             self.classes.append(cls)
             if len(self.classes) > 250:
@@ -326,6 +327,7 @@ class Frame:
         self.outside: frozenset[str] | None = None
 
     def codes(self) -> Iterator[Code]:
+        """Its code, then that of the function it is followed in, and so on outwards."""
         frame: Frame | None = self
         while frame is not None:
             yield frame.code
@@ -428,12 +430,14 @@ class Spec:
         return found
 
     def frame(self, key: Any, make: Callable[[], Frame]) -> Frame:
+        """The frame of a call that is followed in place: one for every key, so that a second pass finds it again."""
         found = self.frames.get(key)
         if found is None:
             found = self.frames[key] = make()
         return found
 
     def prefix(self, key: Any) -> str:
+        """What the names of variables begin with that belong to one call followed in place."""
         found = self.prefixes.get(key)
         if found is None:
             found = self.prefixes[key] = f"{len(self.prefixes) + 1}."
@@ -494,6 +498,7 @@ class Spec:
         return []
 
     def outer(self, prefix: str, name: str) -> str:
+        """The full name of a variable of a function around: `^x` is the x of the next one outwards."""
         while name[0] == "^":
             prefix, name = self.arounds[prefix], name[1:]
         return prefix + name
@@ -679,6 +684,7 @@ class Walk:
         return True
 
     def exit(self, *parts: Any) -> None:
+        """Ends the version: how control goes on, such as `("jump", version)`."""
         self.version.exit = parts
         self.found += [part for part in parts if isinstance(part, Version)]
         self.found += [version for part in parts if type(part) is list for _, version in part]
@@ -687,6 +693,7 @@ class Walk:
     # ---- what operations use
 
     def name(self, name: str) -> str:
+        """The full name of a variable of the function that is being followed."""
         frame = self.frame
         return frame.names.get(name) or self.spec.full(frame, name)
 
@@ -709,6 +716,7 @@ class Walk:
         return line, frame
 
     def next_op(self) -> None:
+        """Goes on behind the operation that is done."""
         self.at += 1
 
     def handler(self) -> Version | None:
@@ -821,6 +829,7 @@ class Walk:
             self.unit.changed = True
 
     def read(self, cell: Cell) -> Kind:
+        """The kind of what a cell holds; `Defer` where nobody has put anything into it yet."""
         kind = cell.kind
         if kind is None:
             raise Defer
@@ -853,11 +862,13 @@ class Walk:
     # ---- objects that are being made
 
     def is_set(self, made: New, name: str) -> bool:
+        """Whether a field of an object that is being made is set for certain."""
         known = self.env[f"{made.prefix}$set"]
         assert isinstance(known, Static)
         return name in known.value
 
     def sets(self, made: New, *names: str) -> None:
+        """Fields of an object that is being made are set from here on."""
         known = self.env[f"{made.prefix}$set"]
         assert isinstance(known, Static)
         self.env[f"{made.prefix}$set"] = Static(tuple(sorted({*known.value, *names})))
@@ -881,12 +892,14 @@ class Walk:
             self.exit("jump", self.spec.version(self.frame, block, 0, self.env))
 
     def branch(self, flag: str, yes: Block, no: Block) -> None:
+        """Ends the version: to one block or another, by a flag."""
         ways = [self.spec.version(self.frame, block, 0, self.env) for block in (yes, no)]
         self.exit("branch", flag, *ways)
 
     # ---- frames
 
     def enter(self, frame: Frame, block: Block, at: int = 0) -> None:
+        """Goes on in a block of a function that is followed in place."""
         if frame.depth > MOST_FRAMES:
             raise Refused("calls too deeply")
         self.frame, self.block, self.at = frame, block, at

@@ -222,6 +222,7 @@ def enter(walk: Walk, op: Op, home: Home, code: Code, around: str, mode: str) ->
 
 
 def set_parameters(walk: Walk, prefix: str, code: Code, bound: Words) -> None:
+    """Binds the parameters of a function that is followed in place; what an earlier call has left is forgotten."""
     for name in code.locals:  # what an earlier call has left
         walk.env.pop(prefix + name, None)
     for name, full in bound.items():
@@ -250,6 +251,7 @@ def new_generator(walk: Walk, op: Op, home: Home, code: Code, around: str, bound
 
 
 def prelude_home(f: types.FunctionType) -> Home:
+    """A function of the library as something to be called: no path leads to it from the user's function."""
     found = _HOMES.get(f)
     if found is None:
         found = _HOMES[f] = Home(f, None)

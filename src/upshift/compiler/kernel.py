@@ -49,6 +49,7 @@ class Checked:
 
     @property
     def result(self) -> Kind:
+        """The kind of what it returns."""
         return self.root.result.kind or NONE
 
     @property
@@ -115,6 +116,7 @@ class Written:
 
 
 def write(checked: Checked) -> Written:
+    """LLVM IR for a function that was checked, with the loop over lanes around it."""
     module = write_unit(checked.unit)
     loop = Loop(module, checked.root)
     polls = any("call i1 @up_poll" in text for text in module.functions)

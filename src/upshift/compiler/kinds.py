@@ -122,10 +122,12 @@ class Compound(Kind):
 
     @property
     def ll(self) -> str | None:  # type: ignore[override]
+        """LLVM's type for a value of this kind; None where everything is known and nothing is kept."""
         return "{ " + ", ".join(ll_of(item) for item in self.items) + " }"
 
     @property
     def head(self) -> tuple[Any, ...]:
+        """All that tells it from other kinds with the same parts."""
         return ()
 
     def having(self, items: tuple[Kind, ...]) -> Compound:
@@ -200,6 +202,7 @@ class Super(Compound):
 
     @property
     def owner(self) -> Kind:
+        """The kind of the object."""
         return self.items[0]
 
     @property
@@ -235,6 +238,7 @@ class Cell:
         """Whether somebody has asked what it holds: if that changes, they have to ask again."""
 
     def find(self) -> Cell:
+        """The cell that stands for all that were merged with this one."""
         cell = self
         while cell.parent is not None:
             cell = cell.parent
@@ -305,6 +309,7 @@ class Cell:
         return True
 
     def write(self) -> bool:
+        """Notes that its content changes while the function runs; whether that is news. Captured content must not."""
         cell = self.find()
         if cell.fixed:
             raise Refused("changes a list, dict or set that it captured", remedy="change a copy")
@@ -372,6 +377,7 @@ class Fields:
         self.cells: dict[str, Cell] = {}
 
     def find(self) -> Fields:
+        """The fields that stand for all that were merged with these."""
         fields = self
         while fields.parent is not None:
             fields = fields.parent
@@ -520,6 +526,7 @@ class Array(Kind):
 
     @property
     def item(self) -> Scalar:
+        """The kind of one item."""
         return NUMPY[self.dtype]
 
     @property
@@ -579,6 +586,7 @@ def accepts(a: Kind, b: Kind) -> bool:
 
 
 def ways(kind: Kind) -> tuple[Kind, ...]:
+    """The kinds that a value may be of: several where a tag tells which one it is."""
     return kind.kinds if isinstance(kind, Either) else (kind,)
 
 

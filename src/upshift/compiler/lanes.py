@@ -155,9 +155,11 @@ class Loop(Loading):
         return f"%t{self.count}"
 
     def do(self, text: str) -> None:
+        """Writes an instruction without a result."""
         self.lines.append(f"  {text}")
 
     def write(self, polls: bool) -> str:
+        """The IR of the loop, and of the functions that it calls to write lists and texts."""
         spec = self.spec
         given = ["ptr %context"]
         for kind, own in zip(spec.kinds, self.module.unit.given):
@@ -249,6 +251,7 @@ latch:
 
     @property
     def streams_text(self) -> list[str]:
+        """The functions that turn lists, tuples and texts into words."""
         return [text for text in self.streams.values() if text]
 
     def _pointer(self, of: str, k: int) -> str:

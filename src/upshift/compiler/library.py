@@ -69,6 +69,8 @@ ROWS.update(maths.MATHS)
 
 
 def special(*originals: Any) -> Callable[[F], F]:
+    """Registers what is done for a call of these functions: it sees operands by name, and may write several steps."""
+
     def register(f: F) -> F:
         for original in originals:
             SPECIAL[original] = f
@@ -78,6 +80,8 @@ def special(*originals: Any) -> Callable[[F], F]:
 
 
 def row(*originals: Any) -> Callable[[F], F]:
+    """Registers a row for calls of these functions: from the kinds of operands to that of the result, and its IR."""
+
     def register(f: F) -> F:
         for original in originals:
             ROWS[original] = f
@@ -758,6 +762,8 @@ COMPARISONS += [_membership, _list_comparisons, _table_comparisons, _tuple_and_l
 
 
 def special_method(cls: str, *names: str) -> Callable[[F], F]:
+    """Registers what is done for a call of these methods of a built-in class."""
+
     def register(f: F) -> F:
         for name in names:
             SPECIAL_METHODS[cls, name] = f

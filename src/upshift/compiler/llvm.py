@@ -254,6 +254,7 @@ def llvm() -> Llvm:
 
 
 def is_loaded() -> bool:
+    """Whether LLVM is in this process already: to load it costs some ten milliseconds."""
     return bool(_LLVM)
 
 

@@ -32,6 +32,7 @@ class Loading(Aggregates):
     poor: bool
 
     def do(self, text: str) -> None:
+        """Writes an instruction without a result."""
         raise NotImplementedError
 
     def _label(self, hint: str) -> str:

@@ -24,6 +24,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def special(*originals: Any) -> Callable[[F], F]:
+    """Registers what is done for a call of these functions, see `library.special`."""
+
     def register(f: F) -> F:
         for original in originals:
             SPECIAL[original] = f

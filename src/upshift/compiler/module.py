@@ -51,6 +51,7 @@ class Loaded:
         self.linked = llvm().link(f"upshift{next(_NUMBERS)}", code, exports, symbols or {})
 
     def address(self, name: str) -> int:
+        """Where a function of it begins."""
         return self.linked.addresses[name]
 
 

@@ -66,6 +66,8 @@ OF_ARRAYS: dict[str, Callable[..., Any]] = {}
 
 
 def operation(*codes: str) -> Callable[[Callable[[Walk, Op], None]], Callable[[Walk, Op], None]]:
+    """Registers what an operation of `code.py` does to kinds."""
+
     def register(f: Callable[[Walk, Op], None]) -> Callable[[Walk, Op], None]:
         for code in codes:
             OPERATIONS[code] = f

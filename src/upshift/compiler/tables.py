@@ -249,4 +249,5 @@ def _struct(parts: list[tuple[Kind, bytes]]) -> bytes:
 
 
 def build(kind: Kind, value: Any) -> Table:
+    """A captured list, dict or set, laid out as machine code reads it."""
     return Table(kind, value)

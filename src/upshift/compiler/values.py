@@ -73,6 +73,7 @@ def tuple_row(kind: Compound) -> Any:
 
 
 def list_of(walk: Walk, names: list[str]) -> str:
+    """A list of these values, as a list display makes it."""
     made = List(walk.cell(("list", len(names))))
     kinds = [walk.env[name] for name in names]
     for kind in kinds:
@@ -91,6 +92,7 @@ def item_of_tuple(walk: Walk, full: str, i: int) -> str:
 
 
 def nothing(walk: Walk, dst: str) -> Any:
+    """A step that computes nothing, for a value of which everything is known."""
     return Step(safe(lambda w: ""), dst, (), 0, walk.frame, None)
 
 

@@ -71,6 +71,7 @@ class Module:
         """Nodes of metadata."""
 
     def declare(self, name: str, text: str) -> None:
+        """Declares a function or constant from outside, once."""
         self.declared[name] = text
 
     def metadata(self, text: str) -> str:
@@ -90,6 +91,7 @@ class Module:
         return found
 
     def text(self, value: str) -> str:
+        """The name of a constant with these characters."""
         name = self.texts.get(value)
         if name is None:
             name = self.texts[value] = f"@text{len(self.texts)}"
@@ -117,6 +119,7 @@ class Module:
         return made
 
     def constant(self, kind: Scalar, value: Any) -> str:
+        """A Python number or text as LLVM IR spells it."""
         if kind is INT:
             return str(value)
         if kind is FLOAT:
@@ -206,6 +209,7 @@ class Aggregates:
         raise NotImplementedError
 
     def choose(self, flag: str, ll: str, yes: str, no: str) -> str:
+        """One value or another, by a flag."""
         return self.new(f"select i1 {flag}, {ll} {yes}, {ll} {no}")
 
     parts: dict[str, dict[tuple[int, ...], str]]
@@ -214,6 +218,7 @@ class Aggregates:
     """Arrays whose axes are known to lie in memory in their order."""
 
     def extract(self, ll: str, value: str, *at: int) -> str:
+        """A part of a value that is made of others; no instruction where the part is known from its making."""
         found = self.parts.get(value)
         for n in range(1, len(at) + 1) if found is not None else ():
             part = found.get(at[:n])  # type: ignore[union-attr]
@@ -308,13 +313,16 @@ class Writer(Aggregates):
         return name
 
     def do(self, text: str) -> None:
+        """Writes an instruction without a result."""
         self.lines.append(f"  {text}")
 
     def fresh(self, hint: str = "b") -> str:
+        """A label that is not in use."""
         self.count += 1
         return f"{hint}{self.count}"
 
     def start(self, label: str) -> None:
+        """Begins a block."""
         self.lines.append(f"{label}:")
         self.label = label
 
@@ -397,6 +405,7 @@ class Writer(Aggregates):
         return self.new(f"call {ll} @{name}({given}) nobuiltin nounwind")
 
     def intrinsic(self, name: str, ll: str, *args: tuple[str, str]) -> str:
+        """A call of a function of LLVM's or C's, which is declared; arguments come with their types."""
         self.module.declare(f"@{name}", f"declare {ll} @{name}({', '.join(t for t, _ in args)})")
         return self.new(f"call {ll} @{name}({', '.join(f'{t} {v}' for t, v in args)})")
 
@@ -419,6 +428,7 @@ class Writer(Aggregates):
         return f"ptrtoint (ptr getelementptr ({ll}, ptr null, i64 1) to i64)"
 
     def captured(self, slot: int, ll: str) -> str:
+        """A captured value, read from the block that every call is given."""
         p = self.new("getelementptr ptr, ptr %context, i64 2")
         block = self.new(f"load ptr, ptr {p}, !invariant.load !2")
         at = self.new(f"getelementptr i8, ptr {block}, i64 {slot}")
@@ -445,6 +455,7 @@ class Writer(Aggregates):
         self.start(on)
 
     def poll_now(self) -> None:
+        """Leaves the lane where somebody wants the function to stop."""
         stop = self.new("call i1 @up_poll(ptr %context)")
         self.leave_if(stop, None, INTERRUPTED)
 
@@ -463,6 +474,7 @@ class Writer(Aggregates):
     # ---- the whole function
 
     def write(self) -> str:
+        """The IR of the function, beginning with its entry."""
         spec = self.spec
         self.after: list[str] = []
         bodies: dict[Version, str] = {spec.entry: self._version(spec.entry)}

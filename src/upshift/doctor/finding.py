@@ -52,17 +52,21 @@ class Finding:
 
     @property
     def line(self) -> int:
+        """The line on which it begins, from 1."""
         return self.span[0]
 
     @property
     def column(self) -> int:
+        """The column at which it begins, from 0."""
         return self.span[1]
 
     @property
     def safe_fix(self) -> Fix | None:
+        """The first of its fixes that cannot change what the program does."""
         return next((fix for fix in self.fixes if fix.tier == "safe"), None)
 
     @property
     def where(self) -> str:
+        """`path:line:column`, with the cell of a notebook, as editors read it."""
         cell = f"cell {self.cell}:" if self.cell is not None else ""
         return f"{self.path}:{cell}{self.line}:{self.column + 1}"

@@ -38,11 +38,13 @@ class Text(Names):
         return first, self.characters(first, start), last, self.characters(last, end)
 
     def characters(self, line: int, column: int) -> int:
+        """A column in characters, from the parser's in bytes of UTF-8."""
         text = self.lines[line - 1]
         return column if text.isascii() else len(text.encode()[:column].decode())
 
     @cached_property
     def lines(self) -> list[str]:
+        """The text, line by line."""
         # As the parser counts lines: form feeds and the like do not end one.
         return re.split(r"\r\n|\r|\n", self.source)
 
@@ -65,6 +67,7 @@ class Text(Names):
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
+        """From every node of the syntax tree to the one it stands in."""
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
     def function_of(self, node: ast.expr | None) -> ast.FunctionDef | ast.Lambda | None:
@@ -81,8 +84,10 @@ class Text(Names):
 
     @cached_property
     def has_tensorflow(self) -> bool:
+        """Whether TensorFlow is imported."""
         return any(target.startswith("tensorflow") for target in self.imports.values())
 
     @property
     def in_loop(self) -> Loop | None:
+        """The innermost loop around what is looked at."""
         return self.scope.loops[-1] if self.scope.loops else None

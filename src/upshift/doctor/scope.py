@@ -72,6 +72,7 @@ class Scope:
 
     @property
     def name(self) -> str:
+        """The function's name; empty for the module."""
         return getattr(self.function, "name", "")
 
     def kind(self, name: str) -> Kind | None:
@@ -113,6 +114,7 @@ class Names:
         self.scope = Scope()
 
     def add_import(self, node: ast.Import | ast.ImportFrom) -> None:
+        """Notes which dotted names an import statement gives to the file."""
         if isinstance(node, ast.Import):
             for alias in node.names:
                 target = alias.name if alias.asname else alias.name.split(".")[0]

@@ -56,6 +56,7 @@ class Source:
     notebook: dict[str, Any] | None = field(default=None, repr=False)
 
     def cell_of(self, line: int) -> Cell | None:
+        """The cell of the notebook that a line of the joined text comes from."""
         return next((c for c in self.cells if c.first <= line < c.first + c.count), None)
 
     def locate(self, finding: Finding) -> Finding:

@@ -92,6 +92,7 @@ class File(Text):
             self.visit(node)
 
     def visit(self, node: ast.AST) -> None:
+        """Look at a node: by the method for its class, or at what is in it."""
         visitor = self.visitors.get(type(node))
         if visitor is not None:
             visitor(node)
@@ -162,6 +163,7 @@ class File(Text):
         return ""
 
     def is_graph(self, node: FunctionNode, mapped: str) -> bool:
+        """Whether a function runs in a graph of TensorFlow's: it is compiled or mapped there, or called from there."""
         name = getattr(node, "name", "")
         if mapped.endswith(".map") or name in self.traced or self.compiled.get(name) == "tensorflow.function":
             return True
@@ -171,6 +173,7 @@ class File(Text):
         return name in self.outline.in_graphs or name in ("call", "train_step", "test_step")
 
     def parameters(self, node: FunctionNode, mapped: str) -> dict[str, Kind]:
+        """What is known of a function's parameters inside it."""
         names = {}
         for arg in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
             kind = UNKNOWN

@@ -64,6 +64,7 @@ class Writer:
         self.uniforms = {s.out for node in tree.nodes() for s in node.steps if s.op is None}
 
     def write(self) -> str:
+        """The source of the function."""
         inputs = self._inputs()
         names = dict(enumerate(inputs))
         for capture in self.tree.captures.values():
@@ -280,6 +281,7 @@ def _function_text(fn: Any) -> str:
 
 
 def constant_text(value: Any) -> str:
+    """A constant as source that makes it anew."""
     if isinstance(value, np.ndarray):
         if value.size > 1_000:
             raise NoSource("it makes a large array")

@@ -41,6 +41,7 @@ class Journal:
         return int(self.state["done"])
 
     def path(self, name: str) -> str:
+        """Where a file of the run lies."""
         return os.path.join(self.folder, name)
 
     def note(self, done: int, **more: Any) -> None:
@@ -51,6 +52,7 @@ class Journal:
         os.replace(self.path("new.json"), self.path("run.json"))
 
     def remove(self) -> None:
+        """Forgets the run: its result is whole."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -34,6 +34,7 @@ class NewTable:
 
     @property
     def folder(self) -> str:
+        """Where its parts lie until all of them are there."""
         return self.path + SUFFIX
 
     def begin(self, journal: Journal | None) -> int:

@@ -47,14 +47,17 @@ def is_few(lanes: Column) -> bool:
 
 
 def either(a: Column | None, b: Column | None) -> Column | None:
+    """The lanes of two masks together; None stands for none."""
     return b if a is None else a if b is None else a | b
 
 
 def pick(lanes: Where, index: Column) -> Column:
+    """Some of these lanes, by their index among them."""
     return index + lanes.start if isinstance(lanes, slice) else lanes[index]
 
 
 def take(value: Any, index: Column) -> Any:
+    """A value for some of the lanes that hold it; constants are the same for all."""
     if type(value) is tuple:
         return tuple(take(one, index) for one in value)
     return value if type(value) is Const else value.take(index, 0)

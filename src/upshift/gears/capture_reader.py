@@ -24,6 +24,7 @@ class Writer:
     space: dict[str, Any] = field(default_factory=dict)
 
     def name(self, value: Any, wish: str = "k") -> str:
+        """A name for an object in the generated function."""
         name = f"{wish}{len(self.space)}"
         self.space[name] = value
         return name

@@ -98,12 +98,14 @@ class Drawn:
 
 
 def state_of(generator: Any) -> Any:
+    """The state of a random generator of Python's or NumPy's."""
     if isinstance(generator, np.random.Generator):
         return generator.bit_generator.state
     return generator.getstate() if isinstance(generator, random.Random) else generator.get_state()
 
 
 def set_state(generator: Any, state: Any) -> None:
+    """Puts a random generator back to a state."""
     if isinstance(generator, np.random.Generator):
         generator.bit_generator.state = state
     elif isinstance(generator, random.Random):

@@ -172,6 +172,7 @@ def _uses_sly_names(call: Any) -> bool:
 
 
 def cell_is_filled(cell: types.CellType) -> bool:
+    """Whether a variable of a function around has a value by now."""
     try:
         cell.cell_contents  # noqa: B018
     except ValueError:

@@ -16,4 +16,5 @@ class Pace:
     """Seconds for all lanes, tracing apart. What is not done by then is left to the plain function."""
 
     def spend(self, seconds: float) -> None:
+        """Takes seconds from what tracing may cost."""
         self.allowance -= seconds

@@ -32,6 +32,7 @@ class Store:
         self.sets: dict[Any, tuple[list[Any], list[Where]]] = {}
 
     def write(self, leaf: Leaf, found: list[Any], kinds: list[Kind | None], where: Where) -> None:
+        """Writes the results of lanes that ended at a leaf."""
         key = leaf.key if leaf.key is not None and None not in kinds else _key(leaf, kinds, found)
         if key not in self.sets:
             made: list[Any] = [

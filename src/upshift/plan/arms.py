@@ -91,6 +91,7 @@ class Items:
         return self.expected * prices.factor("fields")
 
     def count(self, element: Any) -> None:
+        """Counts an element's numbers, those of the first items of lists included."""
         if isinstance(element, list):
             for item in itertools.islice(element, MOST_COUNTED):
                 self.count(item)
@@ -476,6 +477,7 @@ class Optimised(Llvm):
 
     @property
     def open(self) -> bool:
+        """Whether it may still be chosen: as long as the code that it improves on may be."""
         return self.refusal is None and self.base.open
 
     def _guess(self, n: int) -> float:

@@ -71,6 +71,7 @@ class Explanation(Report):
         return fastest({name: cost.line(self.n) for name, cost in self.costs.items()})
 
     def to_dict(self) -> dict[str, Any]:
+        """The explanation as plain data, for JSON and for the page."""
         return {
             "kind": "map",
             "of": self.of,
@@ -109,6 +110,7 @@ class Explanation(Report):
 
 
 def refusal_data(refusal: Refusal) -> dict[str, str]:
+    """A refusal as plain data."""
     return {"reason": refusal.reason, "where": refusal.where, "remedy": refusal.remedy}
 
 

@@ -54,6 +54,7 @@ class Function:
         return self.reader.by_fields(job)
 
     def arm(self, name: str) -> Way | None:
+        """The arm of a gear, if this function has it."""
         found = [arm for arm in self.ledger.arms if arm.name == name]
         return found[0] if found else None  # type: ignore[return-value]
 
@@ -89,6 +90,7 @@ class Functions:
         self.lock = threading.Lock()
 
     def of(self, f: Any, columns: Sequence[Elements], shared: dict[str, Any], exact: bool) -> Function:
+        """What is known of a function on such elements; a new entry where that is nothing."""
         key, anchors = key_of(f, columns, shared, exact)
         with self.lock:
             found = self.known.get(key)
@@ -107,6 +109,7 @@ class Functions:
                 total -= self.known.popitem(last=False)[1].traces.steps
 
     def clear(self) -> None:
+        """Forgets everything."""
         with self.lock:
             self.known.clear()
 
@@ -149,6 +152,7 @@ def kind_of_column(column: Any) -> Any:
 
 
 def kind_of_element(first: Any) -> Any:
+    """What tells elements apart for the ledger, as far as the first one shows: class, shape, about how long."""
     cls = type(first)
     if cls is np.ndarray:
         return first.dtype, first.shape

@@ -45,6 +45,7 @@ class Line:
     seen: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def add(self, n: int, seconds: float) -> None:
+        """A run of n elements took so long."""
         bucket = n.bit_length()
         before = self.seen.get(bucket)
         if before is None:
@@ -107,10 +108,12 @@ class Arm:
 
     @property
     def open(self) -> bool:
+        """Whether it may still be chosen."""
         return self.refusal is None
 
     @property
     def awaits_another(self) -> bool:
+        """Whether another arm has to be made ready before this one can be."""
         return self.after is not None and self.after.open and not self.after.ready
 
     def seconds(self, n: int) -> float:

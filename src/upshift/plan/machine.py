@@ -45,6 +45,7 @@ class Machines:
     refused: dict[Any, Refusal] = field(default_factory=dict)
 
     def is_ready(self, job: Job) -> bool:
+        """Whether machine code for some of these elements is ready to run."""
         if not self.ready:
             return False  # to group elements may take longer than the loop
         return any(group.lanes is not None and self.ready.get(_key(group.lanes, job)) for group in job.groups())

@@ -71,6 +71,7 @@ def learn(kind: str, expected: float, seconds: float) -> None:
 
 
 def factor(kind: str) -> float:
+    """How much more than typical something costs on this machine, as far as it was measured."""
     return _FACTORS.get(kind, 1.0)
 
 
@@ -176,11 +177,13 @@ def tracing_is_loaded() -> bool:
 
 
 def check_price(f: object) -> float:
+    """Seconds that it is expected to take to check a function."""
     first = 0.0 if "check" in _FACTORS else FIRST_CHECK
     return factor("check") * CHECK * max(size_of(f)[0], 20) + first
 
 
 def code_price(steps: int) -> float:
+    """Seconds that it is expected to take to compile so many steps."""
     loading = 0.0 if is_loaded() else LLVM
     return factor("code") * (CODE + CODE_STEP * steps) + loading
 

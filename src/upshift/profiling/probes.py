@@ -85,6 +85,7 @@ def catch_up() -> None:
 
 
 def unwatch(places: Sequence[Place], observer: Observer) -> None:
+    """Ends an observer's watch; where nobody watches any more, the places are as they were."""
     with _lock:
         for place in places:
             still = tuple(one for one in _waiting.pop(place, ()) if one != observer)

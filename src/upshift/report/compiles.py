@@ -217,6 +217,7 @@ def _public(cls: type) -> list[str]:
 
 
 def has_method(cls: type, name: str) -> bool:
+    """Whether a method of a built-in class is compiled."""
     key = (cls.__name__, name)
     known = key in METHODS or key in SPECIAL_METHODS or callable(getattr(STANDING.get(cls), name, None))
     return known or has_row(getattr(cls, name)) or key == ("str", "format")  # which is taken apart, as f-strings are

@@ -83,6 +83,7 @@ class Profile(Report):
                 self._spans.append(span)
 
     def to_dict(self) -> dict[str, Any]:
+        """The profile as plain data, for JSON and for the page."""
         calls = self._filled()
         sites: dict[tuple[str, str], list[_Call]] = {}
         for call in calls:

@@ -80,6 +80,7 @@ def how(name: str, fn: Any) -> tuple[str, str]:
 
 
 def lines() -> list[Line]:
+    """Every NumPy function with how it is run for all elements."""
     return [(name, *how(name, fn)) for name, fn in functions()]
 
 

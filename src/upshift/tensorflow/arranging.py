@@ -206,6 +206,8 @@ def _repeat(x: Any, repeats: Any, axis: Any = None) -> Any:
 
 
 def joined(op: Callable[..., Any], name: str, axis: int | None = 0) -> Row:
+    """The row of a function that joins arrays along an axis, such as `np.concatenate`."""
+
     def row(call: Call) -> Value:
         given = call.bound(name, "axis")
         values = [operand(one, call.kind.dtype) for one in given[name]]

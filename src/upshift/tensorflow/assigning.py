@@ -32,11 +32,13 @@ class State:
         return [tf.raw_ops.ReadVariableOp(resource=v.handle, dtype=v.dtype) for v in self.variables]
 
     def restore(self, saved: list[Any]) -> None:
+        """Puts all variables back to what they held."""
         for variable, value in zip(self.variables, saved, strict=True):
             variable.assign(value)
 
     @staticmethod
     def arrays(saved: list[Any]) -> Any:
+        """What was saved, as arrays, to be compared."""
         return tuple(map(as_array, saved))
 
     def kept(self, run: Callable[..., Any]) -> Callable[..., Any]:

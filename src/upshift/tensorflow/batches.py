@@ -44,6 +44,7 @@ class Promise:
 
     @classmethod
     def of(cls, spec: Any) -> Promise:
+        """What a tensor's spec says of every element's result."""
         known = spec.shape.is_fully_defined()
         return cls(np.dtype(spec.dtype.as_numpy_dtype), spec.shape, tuple(spec.shape) if known else None)
 

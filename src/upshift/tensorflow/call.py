@@ -49,6 +49,7 @@ class Call:
 
     @property
     def is_dense(self) -> bool:
+        """Whether all columns are tensors: none is ragged, and none is sparse."""
         return all(isinstance(leaf, tf.Tensor) for leaf in self.leaves)
 
     @cached_property

@@ -42,6 +42,7 @@ class Facts:
 
 @functools.lru_cache(maxsize=512)
 def facts_of(code: types.CodeType) -> Facts:
+    """What the bytecode of a function, and of those within it, says."""
     chains: dict[Chain, None] = {}
     acts, decides, writes_items = "", False, False
     for inner, instructions in _codes(code):
@@ -89,4 +90,5 @@ def _attributes(instructions: list[dis.Instruction], at: int) -> Iterator[str]:
 
 
 def is_builtin(name: str) -> bool:
+    """Whether a name is one of Python's own where no module hides it."""
     return hasattr(builtins, name)

@@ -35,11 +35,13 @@ class Shape(tuple[int, ...]):
 
     @property
     def rank(self) -> int:
+        """How many axes there are."""
         return len(self)
 
     ndims = rank
 
     def as_list(self) -> list[int]:
+        """The lengths, as `tf.TensorShape` gives them."""
         return list(self)
 
     def __eq__(self, other: object) -> bool:
@@ -64,6 +66,7 @@ class Element:
 
     @staticmethod
     def of(value: Any) -> Element:
+        """An element of a number or an array; in a trace, one that records."""
         return LaneElement(value) if is_lane(value) else Element(value)
 
     def _made(self, value: Any) -> Element:
@@ -72,6 +75,7 @@ class Element:
     # ---- out of TensorFlow
 
     def numpy(self) -> Any:
+        """The number, or a copy of the array, as `tf.Tensor.numpy` gives it."""
         return self.value.copy() if self.value.ndim else self.value
 
     def _up_numbers(self) -> Any:
@@ -114,14 +118,17 @@ class Element:
         return Shape(self.value.shape)
 
     def get_shape(self) -> Shape:
+        """Its shape, as older code asks for it."""
         return Shape(self.value.shape)
 
     @property
     def ndim(self) -> int:
+        """How many axes it has."""
         return int(self.value.ndim)
 
     @property
     def dtype(self) -> tf.DType:
+        """TensorFlow's dtype."""
         return tf.as_dtype(self.value.dtype)
 
     def __len__(self) -> int:

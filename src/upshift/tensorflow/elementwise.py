@@ -153,10 +153,12 @@ def _nonzero(call: Call) -> None:
 
 
 def larger(a: Any, b: Any) -> Any:
+    """`np.maximum`: NaN where one of both is."""
     return _or_nan(tf.maximum(a, b), a, b)
 
 
 def smaller(a: Any, b: Any) -> Any:
+    """`np.minimum`: NaN where one of both is."""
     return _or_nan(tf.minimum(a, b), a, b)
 
 
@@ -176,6 +178,8 @@ def _of_smaller(a: Value, b: Value) -> tuple[float, float]:
 
 
 def extreme(op: Callable[..., Any], reach: Reach) -> Row:
+    """The row of a maximum or minimum, with the reach of its results where both reaches are known."""
+
     def row(call: Call) -> Value:
         if call.kind.dtype.kind == "b":
             raise NotNative(f"{call.name} of truths")
@@ -206,6 +210,8 @@ def _clip(call: Call) -> Value:
 
 
 def compared(op: Callable[..., Any]) -> Row:
+    """The row of a comparison: its operands must be exact, or far from where the last bits tell."""
+
     def row(call: Call) -> Value:
         values = [decided(value, "a decision") for value in _operands(call, _met(call))]
         return Value(op(*(value.x for value in values)), EXACT, 0.0, 1.0)
@@ -214,6 +220,8 @@ def compared(op: Callable[..., Any]) -> Row:
 
 
 def logical(op: Callable[..., Any]) -> Row:
+    """The row of a function of truths."""
+
     def row(call: Call) -> Value:
         values = _operands(call, np.dtype(bool))
         return Value(op(*(value.x for value in values)), EXACT, 0.0, 1.0)
@@ -231,6 +239,8 @@ def _bits(op: Callable[..., Any], of_truths: Callable[..., Any]) -> Row:
 
 
 def stepped(op: Callable[..., Any]) -> Row:
+    """The row of a function that rounds: its operand must be far from a step, or exact."""
+
     def row(call: Call) -> Value:
         (value,) = _operands(call, call.kind.dtype)
         if not value.is_float:
@@ -283,6 +293,7 @@ def _same(call: Call) -> Value:
 
 
 def scaled(factor: float) -> Row:
+    """The row of a product with a constant, such as `np.degrees`."""
     return smooth(lambda x: x * tf.constant(factor, x.dtype))
 
 

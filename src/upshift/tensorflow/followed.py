@@ -30,6 +30,7 @@ class Function:
 
     @classmethod
     def of(cls, fn: types.FunctionType) -> Function:
+        """A function as it is followed: its code, globals, defaults and what its cells hold."""
         cells = tuple(functools.partial(_content, cell) for cell in fn.__closure__ or ())
         return cls(fn.__code__, fn.__globals__, tuple(map(Known, fn.__defaults__ or ())), cells)
 

@@ -33,6 +33,7 @@ class Options:
     name: str | None = None
 
     def told(self) -> dict[str, Any]:
+        """The options as keywords."""
         return dataclasses.asdict(self)
 
 

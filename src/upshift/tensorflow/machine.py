@@ -77,6 +77,7 @@ class TypedReader(Reader):
         return expression if kept else f"np.{dtype.name}({expression})"
 
     def step_of(self, op: Any, arguments: list[str]) -> Step:
+        """An operation on numbers, to be written with its dtype."""
         return Number(op, arguments, self.keep, self.flags)
 
     def body(self, graph: Any, names: dict[str, str]) -> list[str]:
@@ -93,6 +94,7 @@ class Number(Step):
         self.flags = flags
 
     def rank(self, i: int = 0) -> int:
+        """None of its operands has axes: it is written for single numbers."""
         return 0
 
     def refuse(self, condition: str) -> None:

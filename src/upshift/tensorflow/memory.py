@@ -280,6 +280,7 @@ class Memory:
         self.lock = threading.Lock()
 
     def recall(self, key: Any, snapshot: Snapshot, candidates: list[str], with_operations: bool) -> Known:
+        """What is known of a function on such elements, with the same snapshot; new where nothing is."""
         with self.lock:
             variants = self.kinds.get(key)
             if variants is None:

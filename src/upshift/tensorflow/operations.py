@@ -32,28 +32,34 @@ class Step:
         return self.names[i]
 
     def rank(self, i: int = 0) -> int:
+        """How many axes an operand has."""
         return int(self.op.inputs[i].shape.rank)
 
     def shape(self, i: int = 0) -> tuple[int, ...]:
         return tuple(self.op.inputs[i].shape)
 
     def dtype(self, i: int = 0) -> Any:
+        """The dtype of an operand."""
         return self.op.inputs[i].dtype
 
     @property
     def out(self) -> Any:
+        """The operation's first result."""
         return self.op.outputs[0]
 
     @property
     def out_shape(self) -> tuple[int, ...]:
+        """The shape of its result."""
         return tuple(self.out.shape)
 
     @property
     def numpy_type(self) -> str:
+        """The name of NumPy's class for its result."""
         name = self.out.dtype.name
         return f"np.{name}" if name != "bool" else "np.bool_"
 
     def attr(self, name: str) -> Any:
+        """An attribute of the operation."""
         return self.op.get_attr(name)
 
     def constant(self, i: int) -> Any:
@@ -76,6 +82,7 @@ Rule = Callable[[Step], str]
 
 
 def text(template: str) -> Rule:
+    """A rule that puts the names of operands into a template."""
     return lambda step: template.format(*step.names)
 
 

@@ -43,6 +43,7 @@ class Path:
     """Why it is not known what happens here, where it is not."""
 
     def leaves(self) -> Iterator[Leaf]:
+        """The results of all paths from here on."""
         if self.leaf is not None:
             yield self.leaf
         for branch in self.branches:

@@ -159,6 +159,7 @@ class Reader:
         return [*step.lines, f"{name} = {self.made(op, expression)}"]
 
     def step_of(self, op: Any, arguments: list[str]) -> Step:
+        """An operation as its rule sees it."""
         return Step(op, arguments, self.keep)
 
     def made(self, op: Any, expression: str) -> str:
@@ -184,6 +185,7 @@ class Reader:
         return []
 
     def unpack(self, op: Any, names: dict[str, str]) -> list[str]:
+        """Lines that take an array apart along an axis."""
         axis, source = op.get_attr("axis"), names[op.inputs[0].name]
         lines = []
         for i, out in enumerate(op.outputs):
@@ -195,6 +197,7 @@ class Reader:
     # ---- branches and loops
 
     def branch(self, op: Any, names: dict[str, str], graph: Any) -> list[str]:
+        """Lines for a branch or a loop: calls of functions that are written for what is in it."""
         place = f"{len(self.functions)}_{len(names)}"
         passed = [names[one.name] for one in op.inputs]
         outs = []
@@ -219,6 +222,7 @@ class Reader:
         return [f"{made} = {called}({', '.join(passed)})"]
 
     def inner(self, name: str, graph: Any, single: bool = False) -> str:
+        """Writes a function for a graph within the graph; its name."""
         names = {tensor.name: f"a{i}" for i, tensor in enumerate(graph.inputs)}
         for tensor in graph.inputs:
             if tensor.consumers():

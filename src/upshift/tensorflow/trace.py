@@ -30,6 +30,7 @@ class Lifted:
     cells: tuple[int, ...] = ()
 
     def values(self, fn: Any) -> list[Any]:
+        """The tensors that a function has in its closure now."""
         return [fn.__closure__[i].cell_contents for i in self.cells]
 
     def bind(self, fn: Any, values: Sequence[Any]) -> Any:
@@ -99,6 +100,7 @@ class Traced:
 
     @cached_property
     def kinds(self) -> frozenset[str]:
+        """The names of all operations in the graph."""
         return frozenset(node.op for node in self.nodes)
 
     @cached_property

@@ -34,15 +34,18 @@ class Value:
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """NumPy's dtype of its numbers."""
         dtype: np.dtype[Any] = np.dtype(self.x.dtype.as_numpy_dtype)
         return dtype
 
     @property
     def ndim(self) -> int:
+        """How many axes it has."""
         return int(self.x.shape.rank)
 
     @property
     def is_float(self) -> bool:
+        """Whether its numbers are floats."""
         return self.dtype.kind == "f"
 
     def on(self, x: Any) -> Value:
@@ -113,6 +116,7 @@ class Call:
 
     @property
     def name(self) -> str:
+        """The function's name, for refusals."""
         return str(getattr(self.fn, "__name__", self.fn))
 
     def bound(self, *names: str) -> dict[str, Any]:

@@ -45,6 +45,7 @@ class Way:
     """For how many elements it was compiled; None where any number will do."""
 
     def fits(self, n: int) -> bool:
+        """Whether it was made for so many elements."""
         return self.lengths is None or n in self.lengths
 
     def pack(self, columns: list[Any]) -> Any:

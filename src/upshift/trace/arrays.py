@@ -202,6 +202,7 @@ class Arrays:
     # ---- reading and writing parts
 
     def get_item(self, x: LaneArray, key: Any) -> Any:
+        """Records `x[key]`: a view where NumPy would give one."""
         real = self._true_key(key)
         key = self._key(x, key)
         try:
@@ -217,6 +218,7 @@ class Arrays:
         return self._made(operator.getitem, form, tuple(leaves), value, uniform)
 
     def set_item(self, x: LaneArray, key: Any, value: Any) -> None:
+        """Records `x[key] = value`: all views of the same memory are new values from here on."""
         storage, path = x._up_storage, x._up_path
         if storage.captured:
             self.trace.refuse_write("writes into a captured array")
@@ -342,6 +344,7 @@ class Arrays:
     # ---- attributes and methods
 
     def attribute(self, x: LaneArray, name: str) -> Any:
+        """An attribute or a method of a lane's array."""
         if name in FACTS:
             return getattr(x._up_value, name)
         if name in PROPERTIES:
@@ -360,6 +363,7 @@ class Arrays:
         raise Untraceable(method_acting(name) or f"uses .{name} of an array", where=user_line())
 
     def set_attribute(self, x: LaneArray, name: str, value: Any) -> None:
+        """Records a write to an attribute of a lane's array, such as `x.real = 0`."""
         if name == "flat":
             self.set_item(
                 x, Ellipsis, self.call(np.reshape, (value, x._up_value.shape), {}) if is_lane(value) else value
@@ -403,6 +407,7 @@ class Arrays:
         return made[()] if not true(made).ndim else made
 
     def tolist(self, x: LaneArray) -> Any:
+        """`x.tolist()`: nested lists of lane values."""
         if x._up_value.ndim == 0:
             return self.item(x)
         return [self.tolist(row) if type(row) is LaneArray else self.python_number(row) for row in x]

@@ -37,6 +37,7 @@ class Copied(type):
         raise Untraceable(f"makes a subclass of {original_of(bases[0]).__qualname__}", where=user_line())
 
     def mro(cls) -> list[type]:
+        """The copies of the classes in the order of the original's."""
         return [cls, *OWN_DICT.__get__(cls)["_up_order"]]
 
     def __instancecheck__(cls, instance: Any) -> bool:

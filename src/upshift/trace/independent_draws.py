@@ -39,6 +39,7 @@ class OwnNumbers:
         self.states: dict[int, Lane] = {}
 
     def draw(self, generator: Any, path: Path, method: str, args: Any, keywords: dict[str, Any]) -> Any:
+        """Records a draw from the element's own stream."""
         trace = self.trace
         number = next((i for i, known in enumerate(self.generators) if known is generator), -1)
         streams = streams_of(generator, number) if number >= 0 else None

@@ -78,6 +78,7 @@ class Call(Interned):
 
 
 def call_of(name: str, calls: bool) -> Call:
+    """A method call or an attribute, as a function of its object, one for each name."""
     return Call.of(name, calls)
 
 

@@ -42,6 +42,7 @@ class Capture:
 
     @property
     def is_input(self) -> bool:
+        """Whether its value may change from call to call, so that it is read anew for each."""
         return self.mode in ("input", "array")
 
 

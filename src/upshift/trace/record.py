@@ -58,6 +58,7 @@ class Trace:
     # ---- what lane values call
 
     def record_operator(self, fn: Callable[..., Any], a: Any, b: Any) -> Any:
+        """Records an operator of which one side is a lane value."""
         if type(a) is LaneArray or type(b) is LaneArray or type(a) is np.ndarray or type(b) is np.ndarray:
             return self._array_operator(fn, a, b)
         other = b if is_lane(a) else a
@@ -106,12 +107,14 @@ class Trace:
         return found
 
     def record_ufunc(self, ufunc: np.ufunc, method: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Records a call of a ufunc, or of one of its methods."""
         plain = method == "__call__" and not keywords and ufunc.nout == 1
         if plain and all(type(a) is Lane or isinstance(a, _NUMBERS) for a in args):
             return self.record(ufunc, args)
         return self.arrays.ufunc(ufunc, method, args, dict(keywords))
 
     def record_attribute(self, lane: Lane, name: str, found: Any) -> Any:
+        """Records an attribute of a lane's number, or gives a method that records its call."""
         if not callable(found):
             fn = {"real": real_part, "imag": imag_part}.get(name) or call_of(name, False)
             return self.record(fn, (lane,))
@@ -132,9 +135,11 @@ class Trace:
         return fn(*self._plain(args), **{name: self._plain((value,))[0] for name, value in keywords.items()})
 
     def refuse_write(self, reason: str) -> None:
+        """Ends the trace at a write to what the function captured."""
         raise Untraceable(reason, "return a new value instead", user_line())
 
     def refuse(self, reason: str) -> None:
+        """Ends the trace: the function is not traced, for this reason."""
         raise Untraceable(reason, where=user_line())
 
     def same(self, a: Any, b: Any) -> bool:

@@ -98,6 +98,7 @@ class Turns:
         self.copies: dict[int, Any] = {}
 
     def draw(self, generator: Any, path: Path, method: str, args: Any, keywords: dict[str, Any]) -> Any:
+        """Records a draw from the user's own generator, of which a copy is used."""
         trace, at = self.trace, len(self.made)
         form, leaves = flatten((args, keywords))
         drawing = Drawing.of(method, form)

@@ -72,6 +72,7 @@ class Step:
 
     @property
     def uniform(self) -> bool:
+        """Whether it is the same for all lanes, and computed once for a call."""
         return self.op is None
 
     @property
@@ -160,6 +161,7 @@ class Node:
         self.program: Any = None
 
     def children(self) -> list[Node]:
+        """The nodes behind its guard."""
         return list(self.end.children.values()) if isinstance(self.end, Guard) else []
 
     def needed_after(self) -> set[int]:

@@ -69,10 +69,12 @@ class Axes:
     high_y: float
 
     def x(self, n: float) -> float:
+        """The place of a number of elements."""
         share = (math.log10(n) - self.low_x) / max(self.high_x - self.low_x, 1e-9)
         return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
 
     def y(self, seconds: float) -> float:
+        """The place of a time."""
         share = (math.log10(seconds) - self.low_y) / max(self.high_y - self.low_y, 1e-9)
         return round(HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM), 1)
 

@@ -31,4 +31,5 @@ def tag(element: str, /, *children: Any, **attributes: Any) -> Markup:
 
 
 def joined(*children: Any) -> Markup:
+    """Texts and markup, one after the other."""
     return Markup("".join(one if isinstance(one, Markup) else html.escape(str(one)) for one in children))

@@ -123,6 +123,7 @@ def _embedded(data: Any) -> Markup:
 
 
 def table(heads: Sequence[str], rows: Rows, marked: int | None = None) -> Markup:
+    """A table, one row of which may be marked."""
     body = [
         tag("tr", *(tag("td", cell) for cell in row), class_="runs" if i == marked else None)
         for i, row in enumerate(rows)

@@ -36,10 +36,12 @@ UNARY: dict[str, Any] = {"USub": np.negative, "UAdd": np.positive, "Invert": np.
 
 
 def is_array(kind: Kind) -> bool:
+    """Whether it is an array, computed or put off."""
     return isinstance(kind, Array | Fused)
 
 
 def is_number(kind: Kind) -> bool:
+    """Whether it may stand beside an array in arithmetic."""
     return operand_of(kind) is not None
 
 
@@ -362,6 +364,7 @@ def _in_place(walk: Walk, op: Op, word: str, a: str, b: str) -> bool:
 
 
 def compare(walk: Walk, op: Op, word: str, a: str, b: str) -> bool:
+    """A comparison with an array, as an array of bools that is put off; whether there was one."""
     ka, kb = walk.env[a], walk.env[b]
     if not (is_array(ka) or is_array(kb)) or word not in COMPARISONS:
         return False
@@ -371,6 +374,7 @@ def compare(walk: Walk, op: Op, word: str, a: str, b: str) -> bool:
 
 
 def unary(walk: Walk, op: Op, word: str, name: str) -> bool:
+    """`-x`, `+x` or `~x` of an array, put off; whether it was one."""
     if not is_array(walk.env[name]) or word not in UNARY:
         return False
     return give(walk, op, apply(walk, UNARY[word], [name]))

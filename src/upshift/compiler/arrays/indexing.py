@@ -44,6 +44,7 @@ def parts_of(walk: Walk, index: str) -> list[Part] | None:
 
 
 def as_int(walk: Walk, name: str) -> tuple[str, Kind]:
+    """An index as an int of 64 bits, where it is an int of NumPy's; else as it is."""
     kind = walk.env[name]
     if numpy_numbers.is_int(kind):
         row = numpy_numbers.converted(kind, INT)

@@ -76,6 +76,7 @@ def empty(walk: Walk, lengths: Sequence[str], dtype: DType, fill: Any = None) ->
 
 
 def zeroed(w: Any, kind: Array, x: str) -> None:
+    """Sets all items of a new array to zero."""
     if w.module.team:
         items, ll = arrays.count(w, arrays.shape_of(w, kind, x)), arrays.item_ll(kind.dtype)
         data = arrays.data(w, kind, x)

@@ -29,6 +29,7 @@ def transposed_row(kind: Array, order: list[int]) -> tuple[Array, Any]:
 
 
 def transposed(walk: Walk, name: str, order: list[int]) -> str:
+    """A view of an array with its axes in another order."""
     made, emit = transposed_row(force(walk, name), order)
     return walk.temporary(made, emit, name)
 

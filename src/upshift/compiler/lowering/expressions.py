@@ -42,6 +42,7 @@ class Expressions(Names):
     """Lowers expressions."""
 
     def assign(self, target: ast.expr, value: str) -> None:
+        """Lowers an assignment to a name, an item, an attribute or a tuple; see `statements.py`."""
         raise NotImplementedError
 
     # ---- conditions

@@ -207,6 +207,7 @@ class Names:
         return self._emit("const", extra=value)
 
     def refuse(self, reason: str, remedy: str = "") -> Refused:
+        """A reason why the function is not compiled, with the line that is being lowered, to be raised."""
         return Refused(reason, self.line, remedy, self.filename)
 
 
@@ -317,4 +318,5 @@ _WORDS = {
 
 
 def word_for(node: ast.AST) -> str:
+    """What a node of the syntax tree is in the user's words: `with` for `With`."""
     return _WORDS.get(type(node).__name__, type(node).__name__)

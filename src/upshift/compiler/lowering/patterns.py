@@ -12,6 +12,7 @@ class Patterns(Expressions):
     """Lowers `match`."""
 
     def body(self, statements: list[ast.stmt]) -> None:
+        """Lowers statements; see `statements.py`, where it is written."""
         raise NotImplementedError
 
     def s_Match(self, s: ast.Match) -> None:

@@ -26,24 +26,29 @@ def item_ll(dtype: DType) -> str:
 
 
 def data(w: Any, kind: Array, x: str) -> str:
+    """The address of the first item."""
     return str(w.extract(kind.ll, x, 0))
 
 
 def dim(w: Any, kind: Array, x: str, axis: int) -> str:
+    """The length of an axis."""
     return str(w.extract(kind.ll, x, 1, axis))
 
 
 def stride(w: Any, kind: Array, x: str, axis: int) -> str:
+    """Bytes from one item to the next along an axis; known where items lie side by side."""
     if kind.contiguous and axis == kind.ndim - 1:
         return str(kind.dtype.itemsize)
     return str(w.extract(kind.ll, x, 2, axis))
 
 
 def shape_of(w: Any, kind: Array, x: str) -> list[str]:
+    """The lengths of all axes."""
     return [dim(w, kind, x, i) for i in range(kind.ndim)]
 
 
 def strides_of(w: Any, kind: Array, x: str) -> list[str]:
+    """The strides of all axes, in bytes."""
     return [stride(w, kind, x, i) for i in range(kind.ndim)]
 
 
@@ -68,6 +73,7 @@ def packed(w: Any, dtype: DType, shape: Sequence[str]) -> list[str]:
 
 
 def product(w: Any, a: str, b: str) -> str:
+    """A product of two counts, folded where both are known."""
     if a == "1" or b == "1":
         return b if a == "1" else a
     if a.isdigit() and b.isdigit():
@@ -116,6 +122,7 @@ def load(w: Any, dtype: DType, pointer: str) -> str:
 
 
 def store(w: Any, dtype: DType, pointer: str, value: str) -> None:
+    """Writes an item; bools are bytes in memory."""
     if dtype.kind == "b":
         value = w.new(f"zext i1 {value} to i8")
     w.do(f"store {item_ll(dtype)} {value}, ptr {pointer}")
@@ -171,6 +178,7 @@ def nested(w: Any, counts: Sequence[str], body: Callable[[list[str]], None]) -> 
 
 
 def all_of(w: Any, flags: Sequence[str]) -> str:
+    """Whether all flags hold."""
     made = "true"
     for flag in flags:
         made = flag if made == "true" else w.new(f"and i1 {made}, {flag}")

@@ -28,18 +28,23 @@ class Width:
         self.w, self.count = w, count
 
     def type(self, dtype: DType) -> str:
+        """LLVM's type for so many items of a dtype."""
         return self.of(str(NUMPY[dtype].ll))
 
     def of(self, ll: str) -> str:
+        """LLVM's type for so many of a type: `double`, or `<8 x double>`."""
         return ll if self.count == 1 else f"<{self.count} x {ll}>"
 
     def constant(self, ll: str, value: str) -> str:
+        """The same constant for every item."""
         return value if self.count == 1 else f"splat ({ll} {value})"
 
     def number(self, dtype: DType, value: str) -> str:
+        """A constant of a dtype, for every item."""
         return self.constant(str(NUMPY[dtype].ll), value)
 
     def new(self, text: str) -> str:
+        """Writes an instruction; the name of its result."""
         return str(self.w.new(text))
 
     def intrinsic(self, name: str, dtype: DType, *values: str) -> str:
@@ -59,6 +64,7 @@ class Width:
         return self.new(f"icmp ne {ll} {value}, {self.constant('i8', '0')}") if dtype.kind == "b" else value
 
     def store(self, dtype: DType, pointer: str, value: str) -> None:
+        """Writes items to memory; bools are bytes there."""
         ll = self.type(dtype)
         if dtype.kind == "b":
             value, ll = self.new(f"zext {ll} {value} to {self.of('i8')}"), self.of("i8")
@@ -239,6 +245,7 @@ def row_of(ufunc: Any, dtypes: tuple[DType, ...]) -> Row | None:
 
 
 def compare(v: Width, of: DType, sign: str, a: str, b: str) -> str:
+    """A comparison of items, by the signs that LLVM has for floats, ints with and without sign."""
     if of.kind == "f":
         return v.new(f"fcmp {'une' if sign == 'ne' else 'o' + sign} {v.type(of)} {a}, {b}")
     word = sign if sign in ("eq", "ne") else ("s" if of.kind == "i" else "u") + sign

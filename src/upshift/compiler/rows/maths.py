@@ -86,6 +86,7 @@ def _log_row(walk: Any, kind: Kind, of: Kind | None = None) -> Any:
 
 
 def sqrt_row(walk: Any, kind: Kind) -> Any:
+    """`math.sqrt`: an instruction, and a ValueError for what is negative."""
     if not _floats(kind):
         return None
 
@@ -217,6 +218,8 @@ def _is_finite(w: Any, x: str) -> str:
 
 
 def angle(factor: float) -> Any:
+    """The row of `math.degrees` and `math.radians`: a product."""
+
     def row(walk: Any, kind: Kind) -> Any:
         if not _floats(kind):
             return None

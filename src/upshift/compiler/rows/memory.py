@@ -54,10 +54,12 @@ def item_type(kind: List) -> str:
 
 @safe
 def length(w: Any, xs: str) -> str:
+    """How many items a list has."""
     return str(w.new(f"load i64, ptr {xs}"))
 
 
 def data(w: Any, xs: str) -> str:
+    """Where a list's items are."""
     p = w.new(f"getelementptr {HEADER}, ptr {xs}, i64 0, i32 2")
     return str(w.new(f"load ptr, ptr {p}"))
 
@@ -68,6 +70,7 @@ def place(w: Any, kind: List, xs: str, i: str) -> str:
 
 
 def get(w: Any, kind: List, xs: str, i: str) -> str:
+    """An item of a list; the index is known to be within it."""
     inside = kind.cell.kind
     if inside is None or inside.ll is None:
         return ""
@@ -85,11 +88,13 @@ def keep_callers(w: Any, kind: List, xs: str) -> None:
 
 
 def set_length(w: Any, kind: List, xs: str, n: str) -> None:
+    """Makes a list shorter, or as long as items have been put behind its end."""
     keep_callers(w, kind, xs)
     w.do(f"store i64 {n}, ptr {xs}")
 
 
 def put(w: Any, kind: List, xs: str, i: str, value: str, of: Kind) -> None:
+    """Writes an item of a list; the index is known to be within it."""
     inside = kind.cell.kind
     assert inside is not None
     if inside.ll is None:
@@ -142,6 +147,7 @@ def display(w: Any, kind: List, kinds: list[Kind], values: list[str]) -> str:
 
 
 def append(w: Any, kind: List, xs: str, value: str, of: Kind) -> None:
+    """Adds an item; the list grows by doubling."""
     keep_callers(w, kind, xs)
     count = w.new(f"load i64, ptr {xs}")
     cap = w.new(f"load i64, ptr {w.new(f'getelementptr {HEADER}, ptr {xs}, i64 0, i32 1')}")
@@ -179,6 +185,7 @@ def index(w: Any, n: str, i: str, what: str) -> str:
 
 
 def struct_of(kind: Object) -> str:
+    """LLVM's type for the fields of an object."""
     return (
         "{ "
         + ", ".join(ll_of(cell.kind) if cell.kind is not None else "i8" for cell in kind.fields.find().cells.values())
@@ -187,6 +194,7 @@ def struct_of(kind: Object) -> str:
 
 
 def new_object(w: Any, kind: Object) -> str:
+    """Memory for an object, whose fields are not set."""
     made = str(w.alloc(w.size_of(struct_of(kind))))
     for name, cell in kind.fields.find().cells.items():
         if isinstance(cell.kind, Either) and UNSET in cell.kind.kinds:
@@ -212,6 +220,7 @@ def get_set_field(w: Any, kind: Object, p: str, name: str, cls: type) -> str:
 
 
 def is_set_field(w: Any, kind: Object, p: str, name: str) -> str:
+    """Whether a field that may be unset is set."""
     inside = kind.fields.find().cells[name].kind
     if not isinstance(inside, Either) or UNSET not in inside.kinds:
         return "true"
@@ -233,6 +242,7 @@ def _field_place(w: Any, kind: Object, p: str, name: str) -> str:
 
 
 def get_field(w: Any, kind: Object, p: str, name: str) -> str:
+    """Reads a field."""
     inside = kind.fields.find().cells[name].kind
     if inside is None or inside.ll is None:
         return ""
@@ -240,6 +250,7 @@ def get_field(w: Any, kind: Object, p: str, name: str) -> str:
 
 
 def set_field(w: Any, kind: Object, p: str, name: str, value: str, of: Kind) -> None:
+    """Writes a field."""
     inside = kind.fields.find().cells[name].kind
     assert inside is not None
     if inside.ll is not None:
@@ -267,6 +278,7 @@ def memo(w: Any, spec: Any, slot: int) -> str:
 
 @safe
 def text_length(w: Any, s: str) -> str:
+    """How many characters a text has."""
     return str(w.extract(TEXT, s, 1))
 
 
@@ -292,6 +304,7 @@ def text_new(w: Any, n: str) -> str:
 
 @safe
 def text_put(w: Any, s: str, i: str, code: str) -> None:
+    """Writes a character into a text that is being made."""
     p = w.new(f"getelementptr inbounds i8, ptr {w.extract(TEXT, s, 0)}, i64 {i}")
     w.do(f"store i8 {w.new(f'trunc i64 {code} to i8')}, ptr {p}")
 
@@ -314,6 +327,7 @@ def text_join(w: Any, *parts: str) -> str:
 
 @safe
 def text_equal(w: Any, a: str, b: str) -> str:
+    """Whether two texts are the same characters."""
     n, m = text_length(w, a), text_length(w, b)
     same = w.new(f"icmp eq i64 {n}, {m}")
     shorter = w.choose(same, "i64", n, "0")

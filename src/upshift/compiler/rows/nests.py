@@ -66,9 +66,11 @@ class Quiet:
 
     @property
     def label(self) -> str:
+        """The block that is being written, for phi nodes."""
         return str(self.w.label)
 
     def leave_if(self, flag: str, cls: type | None, reason: str) -> None:
+        """Notes that the lane is to be left, without a jump out of the loop."""
         if flag == "false" or reason == WARNS:
             return  # the processor's flags will tell
         room = self.noted.get((cls, reason))
@@ -79,6 +81,7 @@ class Quiet:
         self.do(f"store i1 {self.new(f'or i1 {before}, {flag}')}, ptr {room}")
 
     def leave_noted(self) -> None:
+        """Leaves the lane behind the loop, for what was noted in it."""
         for (cls, reason), room in self.noted.items():
             flag = self.w.new(f"load i1, ptr {room}")
             self.w.leave_if(teams.any_of(self.w, flag) if self.w.module.team else flag, cls, reason)

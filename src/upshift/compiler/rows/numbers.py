@@ -28,10 +28,12 @@ def safe(emit: Emit) -> Emit:
 
 
 def base(kind: Kind) -> Kind:
+    """The kind of a value, whether it is a literal or not."""
     return kind.kind if isinstance(kind, Literal) else kind
 
 
 def is_numpy_number(kind: Kind) -> bool:
+    """Whether it is a number of NumPy's, such as np.float64."""
     return isinstance(kind, Scalar) and kind.dtype is not None
 
 
@@ -44,6 +46,7 @@ def to_int(w: Any, value: str, kind: Kind) -> str:
 
 
 def to_float(w: Any, value: str, kind: Kind) -> str:
+    """A bool, an int or a float as a double."""
     kind = base(kind)
     if kind is FLOAT:
         return value
@@ -55,6 +58,7 @@ def to_float(w: Any, value: str, kind: Kind) -> str:
 
 
 def to_complex(w: Any, value: str, kind: Kind) -> str:
+    """A number as two doubles, real and imaginary."""
     if base(kind) is COMPLEX:
         return value
     real = to_float(w, value, kind)
@@ -282,6 +286,7 @@ def _divide_floats(w: Any, a: str, b: str) -> Any:
 
 
 def fabs(w: Any, x: str) -> str:
+    """The absolute value of a double."""
     return str(w.intrinsic("llvm.fabs.f64", "double", ("double", x)))
 
 
@@ -457,6 +462,7 @@ def _not_negative(w: Any, x: str) -> str:
 
 
 def unary(op: str, a: Kind) -> Row | None:
+    """The row of `-x`, `+x` or `~x` for a number of Python's; of a literal, the number itself."""
     kind = base(a)
     if op == "Invert" and kind is BOOL and sys.version_info >= (3, 12):
         return None  # it warns

@@ -239,10 +239,12 @@ _FLOATS: dict[str, Emit] = {
 
 
 def parts(w: Any, z: str, of: DType) -> tuple[str, str]:
+    """The real and the imaginary part of a complex number."""
     return w.extract(ll(of), z, 0), w.extract(ll(of), z, 1)
 
 
 def complex_of(w: Any, real: str, imag: str, of: DType) -> str:
+    """A complex number of its parts."""
     t = wide(part(of))
     return str(w.build(ll(of), (t, real), (t, imag)))
 
@@ -292,6 +294,7 @@ def leave_far(w: Any, z: str, of: DType) -> None:
 
 
 def leave_unless_finite(w: Any, of: DType, *values: str) -> None:
+    """Leaves the lane where a complex number is infinite or NaN: NumPy has rules of its own for those."""
     t = wide(part(of))
     flag = "true"
     for z in values:

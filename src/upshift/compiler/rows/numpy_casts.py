@@ -63,12 +63,14 @@ def has_halves() -> bool:
 
 
 def ll(dtype: DType) -> str:
+    """LLVM's type for a number of a dtype."""
     found = NUMPY[dtype].ll
     assert found is not None
     return found
 
 
 def bits(dtype: DType) -> int:
+    """How many bits a number of a dtype has in a register."""
     return 1 if dtype.kind == "b" else 8 * dtype.itemsize
 
 
@@ -78,6 +80,7 @@ def part(dtype: DType) -> DType:
 
 
 def double(value: float) -> str:
+    """A float as LLVM IR spells it, to the last bit."""
     return "0x" + struct.pack(">d", value).hex().upper()
 
 
@@ -94,14 +97,17 @@ def size_of(w: Any, t: str, x: str) -> str:
 
 
 def is_nan(w: Any, t: str, x: str) -> str:
+    """Whether a float is NaN."""
     return str(w.new(f"fcmp uno {t} {x}, 0.0"))
 
 
 def is_infinite(w: Any, t: str, x: str) -> str:
+    """Whether a float is infinite."""
     return str(w.new(f"fcmp oeq {t} {size_of(w, t, x)}, {INFINITY}"))
 
 
 def is_finite(w: Any, t: str, x: str) -> str:
+    """Whether a float is neither infinite nor NaN."""
     return str(w.new(f"fcmp one {t} {size_of(w, t, x)}, {INFINITY}"))
 
 
@@ -122,10 +128,12 @@ def warned(w: Any, t: str, result: str, *operands: str) -> str:
 
 
 def both(w: Any, a: str, b: str) -> str:
+    """Whether two flags hold."""
     return str(w.new(f"and i1 {a}, {b}"))
 
 
 def either(w: Any, a: str, b: str) -> str:
+    """Whether one of two flags holds."""
     return str(w.new(f"or i1 {a}, {b}"))
 
 
@@ -219,6 +227,7 @@ def _int_to_int(w: Any, x: str, have: DType, want: DType) -> str:
 
 
 def is_true(w: Any, x: str, dtype: DType) -> str:
+    """What `bool` says of a number: it is not zero."""
     if dtype.kind == "b":
         return x
     if dtype.kind in "iu":

@@ -95,6 +95,7 @@ def ufunc_row(ufunc: np.ufunc, *kinds: Kind) -> Any:
 
 
 def never_leaves(o: Operand, want: DType) -> bool:
+    """Whether a cast to the dtype that is wanted neither warns nor overflows."""
     return o.dtype == want or (o.dtype.kind in "biu" and want == DOUBLE)
 
 

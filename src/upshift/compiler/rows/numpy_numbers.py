@@ -144,6 +144,7 @@ def compare(op: str, a: Kind, b: Kind) -> Row | None:
 
 
 def compare_operands(op: str, x: Operand, y: Operand) -> Row | None:
+    """The row of a comparison of two numbers, one of them NumPy's, in the dtype in which NumPy compares."""
     if x.dtype.kind in "biu" and y.dtype.kind in "biu":
         return _compare_ints(op, x, y)
     want = _made_by("Add", x.cls, y.cls)
@@ -266,6 +267,7 @@ def _size_of_complex(w: Any, z: str, of: DType) -> str:
 
 
 def truth(kind: Kind) -> Emit:
+    """The row of `bool` for a number of NumPy's."""
     dtype = kind.dtype  # type: ignore[attr-defined]
     return safe(lambda w, x: is_true(w, x, dtype))
 

@@ -43,6 +43,7 @@ def begin(w: Any) -> None:
 
 
 def wait(w: Any) -> None:
+    """Has all threads of a block wait for each other."""
     w.module.declare(WAIT, f"declare void {WAIT}() convergent nounwind")
     w.do(f"call void {WAIT}()")
 

@@ -201,12 +201,14 @@ def _copy(w: Any, to: str, source: str, n: str) -> None:
 
 @safe
 def copy_text(w: Any, made: str, at: str, s: str) -> None:
+    """Copies a text into another one that is being made."""
     to = w.new(f"getelementptr i8, ptr {w.extract(TEXT, made, 0)}, i64 {at}")
     _copy(w, to, w.extract(TEXT, s, 0), text_length(w, s))
 
 
 @safe
 def fill_text(w: Any, made: str, at: str, count: str, code: str) -> None:
+    """Writes one character many times into a text that is being made."""
     w.module.declare("@llvm.memset.p0.i64", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
     to = w.new(f"getelementptr i8, ptr {w.extract(TEXT, made, 0)}, i64 {at}")
     w.do(f"call void @llvm.memset.p0.i64(ptr {to}, i8 {w.new(f'trunc i64 {code} to i8')}, i64 {count}, i1 false)")
@@ -297,11 +299,13 @@ def c_text(w: Any, x: str, style: str, precision: str) -> str:
 
 @safe
 def c_float(w: Any, s: str) -> str:
+    """A float of a text that ends in a zero byte, by C's strtod."""
     return str(w.call_c("strtod", "double", ("ptr", w.extract(TEXT, s, 0)), ("ptr", "null")))
 
 
 @safe
 def scaled_power(w: Any, i: str, half: str) -> str:
+    """Half of a power of ten in 128 bits, from the table in `prelude/powers.py`."""
     words = ", ".join(f"i64 {_signed(word)}" for word in powers())
     w.module.declare("@up_powers", f"@up_powers = private unnamed_addr constant [{len(powers())} x i64] [{words}]")
     at = w.new(f"add i64 {w.new(f'shl i64 {i}, 1')}, {half}")

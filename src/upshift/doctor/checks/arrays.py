@@ -92,7 +92,7 @@ check(
 
 
 @on_call("numpy.vectorize")
-def look_at_vectorize(file: File, node: ast.Call, name: str) -> None:
+def _look_at_vectorize(file: File, node: ast.Call, name: str) -> None:
     func = node.func
     if isinstance(func, ast.Attribute | ast.Name) and not _is_of_objects(file, node):
         fix = renamed(file, "up.vectorize", func, "up.vectorize", UP)
@@ -130,7 +130,7 @@ def _handles_objects(node: ast.AST, own: set[str]) -> bool:
 
 
 @on_call("numpy.apply_along_axis")
-def look_at_apply(file: File, node: ast.Call, name: str) -> None:
+def _look_at_apply(file: File, node: ast.Call, name: str) -> None:
     function, axis, arr = argument(node, 0, "func1d"), argument(node, 1, "axis"), argument(node, 2, "arr")
     if function is None or axis is None or arr is None:
         return
@@ -144,7 +144,7 @@ def look_at_apply(file: File, node: ast.Call, name: str) -> None:
 
 
 @on_loop
-def look_at_loop(file: File, node: ast.For | ast.ListComp | ast.GeneratorExp | ast.SetComp) -> None:
+def _look_at_loop(file: File, node: ast.For | ast.ListComp | ast.GeneratorExp | ast.SetComp) -> None:
     if file.scope.graph or file.scope.name in file.compiled:
         return
     if isinstance(node, ast.For):
@@ -201,7 +201,7 @@ def _look_at_generator(file: File, node: ast.GeneratorExp) -> None:
 
 
 @on_builtin("map")
-def look_at_builtin_map(file: File, node: ast.Call, name: str) -> None:
+def _look_at_builtin_map(file: File, node: ast.Call, name: str) -> None:
     """`list(map(f, xs))`."""
     call, taker = _taker(file, node)
     if call is None or len(node.args) != 2 or node.keywords or not _is_large(file.kind(node.args[1])):

@@ -102,7 +102,7 @@ _STATEFUL = ("tensorflow.random.", "tensorflow.image.random_", "tensorflow.numpy
 
 
 @on_call("tensorflow.numpy_function", "tensorflow.py_function")
-def look_at_bridge(file: File, node: ast.Call, name: str) -> None:
+def _look_at_bridge(file: File, node: ast.Call, name: str) -> None:
     if not file.scope.mapped.endswith(".map"):
         return
     short = name.replace("tensorflow", "tf")
@@ -131,7 +131,7 @@ def _as_map_dataset(file: File, node: ast.Call) -> Fix | None:
 
 
 @on_method("map")
-def look_at_map(file: File, node: ast.Call, name: str) -> None:
+def _look_at_map(file: File, node: ast.Call, name: str) -> None:
     assert isinstance(node.func, ast.Attribute)
     receiver = file.kind(node.func.value)
     function = argument(node, 0, "map_func")
@@ -194,7 +194,7 @@ def _before_batch(file: File, node: ast.Call, function: ast.expr, batch: ast.Cal
 
 
 @on_loop
-def look_at_consumer(file: File, node: ast.For | ast.ListComp | ast.GeneratorExp | ast.SetComp) -> None:
+def _look_at_consumer(file: File, node: ast.For | ast.ListComp | ast.GeneratorExp | ast.SetComp) -> None:
     if isinstance(node, ast.For):
         iterable = node.iter
         if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "enumerate":
@@ -203,7 +203,7 @@ def look_at_consumer(file: File, node: ast.For | ast.ListComp | ast.GeneratorExp
 
 
 @on_method("fit", "evaluate", "predict")
-def look_at_training(file: File, node: ast.Call, name: str) -> None:
+def _look_at_training(file: File, node: ast.Call, name: str) -> None:
     if node.args:
         _check_prefetch(file, node.args[0])
 

@@ -94,7 +94,7 @@ check(
 
 
 @on_method("apply")
-def look_at_apply(file: File, node: ast.Call, name: str) -> None:
+def _look_at_apply(file: File, node: ast.Call, name: str) -> None:
     assert isinstance(node.func, ast.Attribute)
     if not file.alias("pandas") or not node.args:
         return
@@ -111,7 +111,7 @@ def look_at_apply(file: File, node: ast.Call, name: str) -> None:
 
 
 @on_method("map")
-def look_at_map(file: File, node: ast.Call, name: str) -> None:
+def _look_at_map(file: File, node: ast.Call, name: str) -> None:
     assert isinstance(node.func, ast.Attribute)
     if not file.alias("pandas") or len(node.args) != 1 or file.function_of(node.args[0]) is None:
         return
@@ -191,7 +191,7 @@ def _is_row_formula(node: ast.expr, row: str) -> bool:
 
 
 @on_method("iterrows")
-def look_at_iterrows(file: File, node: ast.Call, name: str) -> None:
+def _look_at_iterrows(file: File, node: ast.Call, name: str) -> None:
     around = file.parents.get(node) if file.alias("pandas") else None
     one = isinstance(around, ast.Call) and getattr(around.func, "id", "") == "next"
     if file.alias("pandas") and not node.args and not one:
@@ -222,7 +222,7 @@ def _as_dicts(file: File, node: ast.Call, loop: ast.AST | None) -> list[Fix]:
 
 
 @on_method("map_elements")
-def look_at_map_elements(file: File, node: ast.Call, name: str) -> None:
+def _look_at_map_elements(file: File, node: ast.Call, name: str) -> None:
     if file.alias("polars") and node.args:
         message = "map_elements calls Python for every value; write it with expressions, or use up.map"
         file.report("UPS134", node, message, *_in_namespace(file, node))

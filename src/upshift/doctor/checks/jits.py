@@ -60,7 +60,7 @@ check(
 
 
 @on_call("jax.vmap", "jax.jit")
-def look_at_transformation(file: File, node: ast.Call, name: str) -> None:
+def _look_at_transformation(file: File, node: ast.Call, name: str) -> None:
     loop = file.in_loop
     if loop is None or isinstance(loop.node, ast.comprehension) or not node.args:
         return
@@ -81,7 +81,7 @@ def look_at_transformation(file: File, node: ast.Call, name: str) -> None:
 
 
 @on_function
-def look_at_definition(file: File, node: ast.FunctionDef) -> None:
+def _look_at_definition(file: File, node: ast.FunctionDef) -> None:
     if file.compiled.get(node.name) != "numba.njit" or file.scope.function is not None:
         return
     for decorator in node.decorator_list:

@@ -116,7 +116,7 @@ DRAWN = frozenset("float16 bfloat16 float32 float64 int32 int64 double float int
 
 
 @on_attribute("contrib")
-def look_at_contrib(file: File, node: ast.Attribute, name: str) -> None:
+def _look_at_contrib(file: File, node: ast.Attribute, name: str) -> None:
     fixes = []
     if name == "tensorflow.contrib.image.rotate":
         edit = Edit("expression", file.span(node), "rotate_images")
@@ -127,7 +127,7 @@ def look_at_contrib(file: File, node: ast.Attribute, name: str) -> None:
 
 
 @on_attribute(*{name.split(".")[0] for name in MOVED})
-def look_at_moved(file: File, node: ast.Attribute, name: str) -> None:
+def _look_at_moved(file: File, node: ast.Attribute, name: str) -> None:
     short = name.partition(".")[2]
     if short not in MOVED or not isinstance(node.value, ast.Name | ast.Attribute):
         return
@@ -139,7 +139,7 @@ def look_at_moved(file: File, node: ast.Attribute, name: str) -> None:
 
 
 @on_call("tensorflow.random.uniform")
-def look_at_uniform(file: File, node: ast.Call, name: str) -> None:
+def _look_at_uniform(file: File, node: ast.Call, name: str) -> None:
     given = argument(node, 3, "dtype")
     dtype = file.dtype(given)
     if given is None or not dtype or dtype in DRAWN or not isinstance(given, ast.Attribute | ast.Constant):

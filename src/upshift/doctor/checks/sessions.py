@@ -19,7 +19,7 @@ _INITIALISERS = ("global_variables_initializer", "initialize_all_variables", "lo
     *(f"tensorflow.{name}" for name in SESSIONS),
     *(f"tensorflow.compat.v1.{name}" for name in SESSIONS),
 )
-def look_at_session(file: File, node: ast.Call, name: str) -> None:
+def _look_at_session(file: File, node: ast.Call, name: str) -> None:
     if any(word in file.source for word in _GRAPHS):
         return
     short = name.replace("tensorflow", "tf", 1)
@@ -30,7 +30,7 @@ def look_at_session(file: File, node: ast.Call, name: str) -> None:
 
 
 @on_call("tensorflow.placeholder")
-def look_at_placeholder(file: File, node: ast.Call, name: str) -> None:
+def _look_at_placeholder(file: File, node: ast.Call, name: str) -> None:
     if not any(word in file.source for word in _GRAPHS):
         short = name.replace("tensorflow", "tf", 1)
         file.report("UPS117", node, f"{short} has no value on eager code: make it a function's parameter")

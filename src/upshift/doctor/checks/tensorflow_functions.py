@@ -101,7 +101,7 @@ check(
 
 
 @on_call("tensorflow.function")
-def look_at_function(file: File, node: ast.Call, name: str) -> None:
+def _look_at_function(file: File, node: ast.Call, name: str) -> None:
     loop = file.in_loop
     if loop is None or isinstance(loop.node, ast.comprehension) or not node.args or file.scope.graph:
         return
@@ -116,7 +116,7 @@ def look_at_function(file: File, node: ast.Call, name: str) -> None:
 
 
 @on_function
-def look_at_definition(file: File, node: ast.FunctionDef) -> None:
+def _look_at_definition(file: File, node: ast.FunctionDef) -> None:
     decorator = _decorator(file, node)
     if decorator is None:
         return
@@ -240,7 +240,7 @@ def _are_numbers(node: ast.expr) -> bool:
 
 
 @on_local_call
-def look_at_call(file: File, node: ast.Call, name: str) -> None:
+def _look_at_call(file: File, node: ast.Call, name: str) -> None:
     loop = file.in_loop
     if file.compiled.get(name) != "tensorflow.function" or loop is None or file.scope.graph:
         return

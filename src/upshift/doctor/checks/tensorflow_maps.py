@@ -128,7 +128,7 @@ _HARMLESS = frozenset({"parallel_iterations", "name", "back_prop", "swap_memory"
 
 
 @on_call("tensorflow.map_fn")
-def look_at_map_fn(file: File, node: ast.Call, name: str) -> None:
+def _look_at_map_fn(file: File, node: ast.Call, name: str) -> None:
     fn, elems = argument(node, 0, "fn"), argument(node, 1, "elems")
     if fn is None or elems is None:
         return
@@ -209,7 +209,7 @@ FULL_NAMES = frozenset({"float16", "float32", "float64", "int32", "int64"})
 
 
 @on_call("tensorflow.vectorized_map")
-def look_at_vectorized_map(file: File, node: ast.Call, name: str) -> None:
+def _look_at_vectorized_map(file: File, node: ast.Call, name: str) -> None:
     fn, elems = argument(node, 0, "fn"), argument(node, 1, "elems")
     if fn is None or elems is None or not file.scope.eager:
         return
@@ -225,14 +225,14 @@ def look_at_vectorized_map(file: File, node: ast.Call, name: str) -> None:
 
 
 @on_call("tensorflow.numpy_function", "tensorflow.py_function")
-def look_at_bridge(file: File, node: ast.Call, name: str) -> None:
+def _look_at_bridge(file: File, node: ast.Call, name: str) -> None:
     short = name.replace("tensorflow", "tf")
     if file.scope.mapped in ("tensorflow.map_fn", "tensorflow.vectorized_map"):
         file.report("UPS115", node, f"{short} inside a mapped function: Python is called for every element")
 
 
 @on_method("numpy")
-def look_at_numpy(file: File, node: ast.Call, name: str) -> None:
+def _look_at_numpy(file: File, node: ast.Call, name: str) -> None:
     if file.scope.mapped not in ("tensorflow.map_fn", "tensorflow.vectorized_map") or node.args:
         return
     assert isinstance(node.func, ast.Attribute)
@@ -244,7 +244,7 @@ _UFUNCS = "sin cos exp log sqrt sum mean dot clip abs power tanh maximum minimum
 
 
 @on_call(*(f"numpy.{name}" for name in _UFUNCS))
-def look_at_ufunc(file: File, node: ast.Call, name: str) -> None:
+def _look_at_ufunc(file: File, node: ast.Call, name: str) -> None:
     if file.scope.mapped not in ("tensorflow.map_fn", "tensorflow.vectorized_map"):
         return
     if node.args and file.kind(node.args[0]).what == "tensor":

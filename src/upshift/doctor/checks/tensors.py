@@ -87,7 +87,7 @@ check(
 
 
 @on_loop
-def look_at_loop(file: File, node: ast.For | ast.ListComp | ast.GeneratorExp | ast.SetComp) -> None:
+def _look_at_loop(file: File, node: ast.For | ast.ListComp | ast.GeneratorExp | ast.SetComp) -> None:
     if file.scope.graph or file.scope.mapped:
         return
     iterable = (node if isinstance(node, ast.For) else node.generators[0]).iter
@@ -153,7 +153,7 @@ def _indexes_tensor(file: File, node: ast.For) -> bool:
 
 
 @on_method("numpy")
-def look_at_numpy(file: File, node: ast.Call, name: str) -> None:
+def _look_at_numpy(file: File, node: ast.Call, name: str) -> None:
     loop = file.in_loop
     if (
         loop is None
@@ -176,7 +176,7 @@ def look_at_numpy(file: File, node: ast.Call, name: str) -> None:
 
 
 @on_store
-def look_at_store(file: File, target: ast.Subscript, statement: ast.stmt) -> None:
+def _look_at_store(file: File, target: ast.Subscript, statement: ast.stmt) -> None:
     what = file.kind(target.value).what
     if what == "variable":
         file.report(

@@ -33,6 +33,7 @@ class Measured:
 
     @property
     def path(self) -> str:
+        """The file in which the site is."""
         return self.site.findings[0].path
 
     def best(self) -> list[tuple[Finding, str]]:

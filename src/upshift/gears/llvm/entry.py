@@ -84,6 +84,8 @@ def _is_known_key(key: Key) -> bool:
 
 
 class MethodDef(ctypes.Structure):
+    """CPython's PyMethodDef: a function in C with its name, for `PyCFunction_New`."""
+
     _fields_ = (("name", ctypes.c_char_p), ("meth", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
 
 

@@ -72,6 +72,7 @@ class Lines:
         self.w, self.v, self.names = w, v, names
 
     def run(self, lines: Sequence[str]) -> None:
+        """Writes the instructions of lines such as `v3 = v1 * v2 + k0`."""
         for line in lines:
             statement = parsed(line).body[0]
             assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
@@ -99,6 +100,7 @@ class Lines:
         return self._call(node.func.id, node.args, like)
 
     def constant(self, value: Any, like: DType | None) -> Value:
+        """A constant, of the dtype of what stands beside it."""
         if isinstance(value, bool | np.bool_):
             return self.v.constant("i1", "true" if value else "false"), FLAG
         dtype = like if like is not None and like.kind == "f" else F64
@@ -120,6 +122,7 @@ class Lines:
         )
 
     def as_dtype(self, value: Value, want: DType) -> Value:
+        """A value cast to another dtype."""
         if value[1] == want:
             return value
         return items.cast(self.v, value[1], want, value[0])[0], want
@@ -364,10 +367,12 @@ class Flat:
 
     @property
     def mixed(self) -> bool:
+        """Whether some results are Python's numbers and others NumPy's."""
         return self.select.mixed
 
     @property
     def kinds(self) -> Sequence[Kind]:
+        """The kinds of an element's numbers."""
         return self.tree.kinds
 
     def over(self, f: Any, shared: dict[str, Any], columns: Sequence[Any], n: int, threads: int) -> Ran | None:

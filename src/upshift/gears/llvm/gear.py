@@ -188,6 +188,7 @@ def load_in_background() -> None:
 
 
 def refusal_of(refused: Refused) -> Refusal:
+    """Why a function is not compiled, in the words of the plan: with place and remedy."""
     where = f"{refused.filename}:{refused.line}" if refused.line else ""
     return Refusal(GEAR, refused.reason, where, refused.remedy)
 

@@ -37,6 +37,7 @@ def _words(thing: Any, count: int) -> list[int]:
 
 
 def words_at(address: int, count: int) -> list[int]:
+    """Words of 64 bits as they lie in memory."""
     return list(struct.unpack(f"<{count}q", ctypes.string_at(address, 8 * count)))
 
 

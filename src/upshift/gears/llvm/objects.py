@@ -70,11 +70,13 @@ class Writer:
         """Python's objects that the code knows: their names in it, by which it is linked in every process anew."""
 
     def new(self, text: str) -> str:
+        """Writes an instruction; the name of its result."""
         self.count += 1
         self.lines.append(f"  %t{self.count} = {text}")
         return f"%t{self.count}"
 
     def do(self, text: str) -> None:
+        """Writes an instruction without a result."""
         self.lines.append(f"  {text}")
 
     def call(self, name: str, given: str) -> str:
@@ -91,12 +93,15 @@ class Writer:
         return f"@{self.objects.setdefault(id(thing), (f'up_object{len(self.objects)}', thing))[0]}"
 
     def object_symbols(self) -> dict[str, int]:
+        """Addresses of Python objects, by the names that the IR has for them."""
         return {name: place for place, (name, _) in self.objects.items()}
 
     def object_declarations(self) -> str:
+        """The IR that declares these names."""
         return "".join(f"@{name} = external global i8\n" for name, _ in self.objects.values())
 
     def local(self, ll: str) -> str:
+        """Memory on the stack for one value."""
         self.count += 1
         self.entry.append(f"  %a{self.count} = alloca {ll}")
         return f"%a{self.count}"
@@ -106,16 +111,20 @@ class Writer:
         return self.new(f"load {ll}, ptr {self.new(f'getelementptr i8, ptr {p}, i64 {offset}')}")
 
     def place(self, p: str, offset: int) -> str:
+        """An address some bytes behind another."""
         return self.new(f"getelementptr i8, ptr {p}, i64 {offset}")
 
     def label(self, hint: str) -> str:
+        """A label that is not in use."""
         self.count += 1
         return f"{hint}{self.count}"
 
     def start(self, label: str) -> None:
+        """Begins a block."""
         self.lines.append(f"{label}:")
 
     def miss_unless(self, flag: str, to: str = "miss") -> None:
+        """Leaves the fast path where a flag does not hold."""
         on = self.label("on")
         self.do(f"br i1 {flag}, label %{on}, label %{to}, !prof !1")
         self.start(on)
@@ -168,4 +177,5 @@ class Writer:
         return self.new(f"select i1 {negative}, i64 {self.new(f'sub i64 0, {found}')}, i64 {found}")
 
     def declarations(self) -> str:
+        """The IR that declares what was used of CPython's and C's functions."""
         return "\n".join(DECLARED[name] for name in sorted(self.used))

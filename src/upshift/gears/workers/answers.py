@@ -28,6 +28,7 @@ class Surroundings:
 
 
 def surroundings_of(settings: Settings, on_error: Any, exact: bool) -> Surroundings:
+    """What workers are told of this process: settings, paths, warnings, how NumPy treats errors."""
     policy = on_error if isinstance(on_error, str) else "skip"  # the fill value itself stays where it is
     kept = replace(settings, num_threads=1, workers=0)
     filters = tuple(warnings.filters)

@@ -61,6 +61,7 @@ class Worker:
         self.free = list(range(DEPTH))
 
     def fileno(self) -> int:
+        """Of its socket, so that several workers can be waited for at once."""
         return self.channel.fileno()
 
     def teach(self, digest: bytes, extents: Any, segment: Segment) -> None:
@@ -135,10 +136,12 @@ class Beat:
         self.chunks = 0
 
     def begin(self) -> None:
+        """A chunk begins."""
         self.chunks += 1
         _BEAT.pack_into(self.memory, 0, self.chunks, 0)
 
     def tell(self, elements: int) -> None:
+        """So many elements of it are done."""
         _BEAT.pack_into(self.memory, 0, self.chunks, elements)
 
 

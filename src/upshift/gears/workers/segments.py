@@ -124,9 +124,11 @@ class Channel:
         self.socket = end
 
     def fileno(self) -> int:
+        """Of its socket, so that it can be waited for."""
         return self.socket.fileno()
 
     def send(self, message: Any, descriptors: Sequence[int] = ()) -> None:
+        """Sends a message, and descriptors of shared memory with it."""
         data = pickle.dumps(message, 5)
         head = _HEAD.pack(len(data), len(descriptors))
         socket.send_fds(self.socket, [head], list(descriptors))
