@@ -514,5 +514,5 @@ def test_all_of_llvms_passes_leave_every_bit_of_a_loop_over_arrays(row: int) -> 
 def test_all_of_llvms_passes_leave_the_looks_at_the_clock() -> None:
     argument = columns.read(LONG)
     best = gear.prepare(gear.check(spun, [argument.key], {}), True).as_optimised()
-    call = kernel.Call(best.kernel, None, list(argument.arrays), len(LONG))
+    call = kernel.Launch(best.kernel, None, list(argument.arrays), len(LONG))
     assert call.lanes(0, len(LONG), 3) == 0  # which would never end

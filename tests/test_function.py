@@ -558,7 +558,7 @@ def test_it_waits_until_compiling_pays(compilations: list[Any]) -> None:
 def test_few_instructions_become_the_plain_function_s_code(
     compilations: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(state, "BRIEF", math.inf)
+    monkeypatch.setattr(state, "TOO_BRIEF", math.inf)
 
     @up.function
     def add(a: Any, b: Any) -> Any:

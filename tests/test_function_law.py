@@ -26,7 +26,7 @@ EXACT = Rule(exact=True)
 def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Machine code is compiled at the second call of a kind, and looked at all the time."""
     compile_at_once(monkeypatch)
-    monkeypatch.setattr(state, "BRIEF", -1.0)
+    monkeypatch.setattr(state, "TOO_BRIEF", -1.0)
     yield
 
 

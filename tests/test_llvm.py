@@ -451,7 +451,7 @@ def doubled_rows(x):
 def test_no_time_for_any_lane_leaves_all_of_them():
     """Also where results are words of a stream, of which there are none then."""
     made, _ = prepared(doubled_rows, np.ones((5, 3)))
-    call = kernel.Call(made.kernel, None, [np.ones((5, 3))], 5)
+    call = kernel.Launch(made.kernel, None, [np.ones((5, 3))], 5)
     call.leave(slice(0, 5))
     found = call.made()
     assert found.left == 5 and found.used == 0 and all(found.status)

@@ -18,7 +18,7 @@ SMALLEST = 0.35e-6
 """Seconds of a plain call below which machine code, which has to be called as well, gives nothing."""
 AT_STAKE = 2e-3
 """Seconds of plain calls below which machine code is not worth a thought."""
-BRIEF = 5e-6
+COLD = 5e-6
 """Calls shorter than this are slower when one of them is timed than they are among others."""
 HEAVY = 10e-3
 """Seconds of a plain call from which on one comparison must do."""
@@ -215,7 +215,7 @@ class Specialization:
 
 def _among_others(took: float, shortest: float) -> float:
     """What a call costs that was timed: of brief ones, which are slow when nothing is warm, the quickest tells more."""
-    return min(took, 1.5 * shortest) if took < BRIEF else took
+    return min(took, 1.5 * shortest) if took < COLD else took
 
 
 def specialization_of(f: Any, kind: tuple[Argument, ...], names: tuple[str, ...]) -> Specialization:

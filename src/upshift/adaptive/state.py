@@ -46,11 +46,11 @@ MOST_FAST = 6
 MOST_SPECIALIZATIONS = 64
 LEAVING = (2, 3, 4, 8, 16)
 """Looks at which a brief function may be left alone for good."""
-BRIEF = 0.12e-6
+TOO_BRIEF = 0.12e-6
 """Seconds of a call of a brief function that machine code could not make much shorter."""
 OFTEN = 16
 """Calls that machine code may leave to the plain function within some looks."""
-LONG = 1e-3
+RELEASES_LOCK = 1e-3
 """Seconds of a plain call from which on machine code lets other threads run."""
 CHECK = 20e-6
 """Seconds that a comparison costs besides the plain call."""
@@ -168,7 +168,7 @@ class FunctionState:
             self._note_call(spec, took)
             self._note_result(spec, result)
             self._keep_seen(spec, args, keywords, result)
-        elif took < BRIEF and self.pace.last_glimpse and is_brief(self.plain):
+        elif took < TOO_BRIEF and self.pace.last_glimpse and is_brief(self.plain):
             self.settle(Refusal("llvm", "its few instructions take less time than a call of machine code"))
         return result
 
@@ -240,10 +240,10 @@ class FunctionState:
         """A function of few instructions, without loops, is not looked at any more; nor one whose calls are short and
         are never of a kind that machine code takes."""
         specializations = list(self.specializations.values())
-        if self.settled is None and all(spec.shortest < BRIEF for spec in specializations) and is_brief(self.plain):
+        if self.settled is None and all(spec.shortest < TOO_BRIEF for spec in specializations) and is_brief(self.plain):
             self.settle(Refusal("llvm", "its few instructions take less time than a call of machine code"))
         elif self.settled is None and specializations and all(spec.refusal is not None for spec in specializations):
-            last = self.pace.looks >= LEAVING[-1] and all(spec.shortest < LONG for spec in specializations)
+            last = self.pace.looks >= LEAVING[-1] and all(spec.shortest < RELEASES_LOCK for spec in specializations)
             if last or is_brief(self.plain):
                 self.settle(next(spec.refusal for spec in specializations if spec.refusal is not None))
 
@@ -261,7 +261,7 @@ class FunctionState:
             return self._timed(spec, args, keywords)
         try:
             spec.begun = time.perf_counter()
-            made = prepare_call(spec.gear, self.plain, spec.kind, values, spec.result, spec.per_call > LONG)
+            made = prepare_call(spec.gear, self.plain, spec.kind, values, spec.result, spec.per_call > RELEASES_LOCK)
         finally:
             self.lock.release()
         if isinstance(made, Background):

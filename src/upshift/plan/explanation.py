@@ -162,7 +162,7 @@ class _Measured:
         first = self.job.part(0, 1)
         run_loop(first.call, first.columns, "return")
         took = time.perf_counter() - began
-        return max(min(self.job.n, 200, int(BRIEF / max(took, 1e-9))), 1)
+        return max(min(self.job.n, 200, int(SAMPLE / max(took, 1e-9))), 1)
 
     def _point(self, gear: str, n: int, seconds: float) -> None:
         points = self.points.setdefault(gear, {})
@@ -227,7 +227,7 @@ class _Measured:
 
     def _measure_fewer(self, arm: Way, took: float) -> None:
         """The same for so few elements that they take no time: the part of a call that depends on no element."""
-        until = time.perf_counter() + max(2 * took, BRIEF)
+        until = time.perf_counter() + max(2 * took, SAMPLE)
         for n in _sizes(self.job.n)[:-1]:
             part = self.job.part(0, n)
             for _ in range(2):
@@ -236,7 +236,7 @@ class _Measured:
                     made = batches.batch(
                         self.function.by_fields(part),
                         self.function.traces,
-                        Pace(batches.FORCED, PATIENCE, min(max(took, BRIEF), PATIENCE)),
+                        Pace(batches.FORCED, PATIENCE, min(max(took, SAMPLE), PATIENCE)),
                     )
                 else:
                     made = arm.run(self.function.by_fields(part))
@@ -292,7 +292,7 @@ PATIENCE = 0.5
 """Seconds that an explanation may spend on making a gear ready that the elements at hand do not pay for."""
 LONGEST = 5.0
 """Seconds that one run of a gear may take while it is measured; one that takes longer than the loop is stopped, too."""
-BRIEF = 50e-3
+SAMPLE = 50e-3
 """Seconds of the elements that the loop is measured with, some ten times."""
 WORTH_COMPILING = 10e-3
 """Seconds of the loop from which on an explanation does that all the same."""
