@@ -9,6 +9,7 @@ import pytest
 
 import upshift as up
 from law import check
+from upshift.rules.slopes import NUMPY_NAMES, SLOPES
 
 
 def neighbours(x, count):
@@ -27,6 +28,18 @@ def test_branches_at_the_edge(fn, at):
 
     check(above, neighbours(at, 200), must_batch=True)
     check(above, neighbours(at, 200).tolist(), must_batch=True)
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_no_function_is_steeper_than_the_table_says(name):
+    slope, fn = SLOPES[name], getattr(math, name, None) or getattr(np, NUMPY_NAMES.get(name, name))
+    for x in np.concatenate([np.linspace(-9, 9, 1001), np.logspace(-6, 3, 401)]).tolist():
+        near = x + 1e-4 * max(abs(x), 1e-3)
+        if (slope.by_inverse and x <= 0) or (slope.by_result and x > 700):
+            continue
+        steep = slope.fixed + slope.by_result * max(abs(fn(x)), abs(fn(near)))
+        steep += slope.by_inverse / x if slope.by_inverse else 0.0
+        assert abs(fn(near) - fn(x)) <= 1.001 * steep * (near - x) + 1e-15, x
 
 
 AFTER = {

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..columns.kinds import RTOL
+from ..rules import slopes
+from ..rules.slopes import C_NAMES, SLOPES, Slope
+
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 FLOATS_AND_BOOL = (*FLOATS, np.dtype(np.bool_))
 NUMBERS = (*FLOATS_AND_BOOL, np.dtype(np.int64))
@@ -71,25 +75,31 @@ SPELLED: dict[str, Spelled] = {
 """Operations on floats and booleans, by the names of their rules."""
 MATHS = {name: name for name in ("sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p cbrt hypot "
                                  "asin acos atan asinh acosh atanh atan2").split()}  # fmt: skip
-MATHS |= {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
-          "arctanh": "atanh", "arctan2": "atan2", "math.erf": "erf", "math.erfc": "erfc"}  # fmt: skip
+MATHS |= {**C_NAMES, "math.erf": "erf", "math.erfc": "erfc"}
 """Functions whose last bits a compiled loop may get otherwise, in C's names."""
 OWN_IN_PYTHON = frozenset(("asinh", "acosh", "atanh", "hypot", "erf", "erfc"))
 """Those of which CPython may have versions of its own, with other last bits than C's."""
 SCALES = {"radians": math.pi / 180.0, "degrees": 180.0 / math.pi}
 """Functions that multiply."""
 _NEAR_ONE = "1.0 - abs({0}) - {e0}"
+
+
+def _blur(slope: Slope) -> str:
+    """How far the result of a function that is no steeper than this may be off."""
+    if slope.by_inverse:
+        return f"1.01 * {slope.by_inverse} * {{e0}} / abs({{0}})"
+    if slope.by_result:
+        return f"1.01 * ({slope.fixed} + {slope.by_result} * abs({{out}})) * {{e0}}"
+    return f"{slope.fixed} * {{e0}}"
+
+
 BLUR = {
-    "sin": "{e0}", "cos": "{e0}", "tanh": "{e0}", "atan": "{e0}", "asinh": "{e0}", "exp": "1.01 * abs({out}) * {e0}",
-    "exp2": "1.01 * abs({out}) * {e0}", "expm1": "1.01 * (1.0 + abs({out})) * {e0}",
-    "sinh": "1.01 * (1.0 + abs({out})) * {e0}", "cosh": "1.01 * abs({out}) * {e0}",
-    "erf": "1.13 * {e0}", "erfc": "1.13 * {e0}", "radians": "0.0175 * {e0}", "degrees": "57.3 * {e0}",
+    **{name: _blur(slope) for name, slope in SLOPES.items()},
     # a slope that grows without bound towards one: beyond it, the divisor is zero
     "asin": f"1.5 * {{e0}} / sqrt(abs({_NEAR_ONE}) + ({_NEAR_ONE}))",
     "acos": f"1.5 * {{e0}} / sqrt(abs({_NEAR_ONE}) + ({_NEAR_ONE}))",
     "atan2": "1.01 * ({e0} * abs({1}) + {e1} * abs({0})) / ({0} * {0} + {1} * {1})", "hypot": "{e0} + {e1}",
     "min": "{e0} + {e1}", "max": "{e0} + {e1}", "minimum": "{e0} + {e1}", "maximum": "{e0} + {e1}",
-    "log": "1.01 * {e0} / abs({0})", "log2": "1.5 * {e0} / abs({0})", "log10": "{e0} / abs({0})",
     "log1p": "1.01 * {e0} / abs(1.0 + {0})",
     "sqrt": "{e0} / ({out} + {out})", "add": "{e0} + {e1}", "sub": "{e0} + {e1}", "subtract": "{e0} + {e1}",
     "mul": "abs({0}) * {e1} + abs({1}) * {e0} + {e0} * {e1}", "truediv": "({e0} + abs({out}) * {e1}) * 1.01 / abs({1})",
@@ -114,6 +124,6 @@ ON_LARGE = frozenset(("not_infinite", "isinf", "finite", "isfinite"))
 """Decisions that change where numbers become infinite."""
 ULP = {8: "2e-15", 4: "1e-6"}
 """Two times the bound of a vector function, relative to its result: the loop's own function is off as well."""
-ROUND = {8: "2.3e-16", 4: "1.2e-7"}
-CLOSE = {8: "1e-9", 4: "1e-5"}
+ROUND = {size: repr(bound) for size, bound in slopes.ROUND.items()}
+CLOSE = {size: repr(bound) for size, bound in RTOL.items()}
 """What the law allows."""

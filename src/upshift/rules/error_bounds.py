@@ -18,6 +18,7 @@ import numpy as np
 
 from ..columns.kinds import RTOL, Column
 from .conversions import larger, smaller
+from .slopes import NUMPY_NAMES, SLOPES, Slope
 
 CLOSE = 16
 """How many roundings a batched function and libm's may be apart; NumPy promises 4 to the true value."""
@@ -124,28 +125,23 @@ def _same(a: Blurred) -> Error:
     return Error(a.error.relative, a.error.absolute)
 
 
-def _bounded_slope(slope: float) -> Spread:
-    """A function that changes by at most `slope` times the change of its argument."""
-    return lambda a: Error(0.0) if a.sharp else Error(math.inf, slope * a.off)
+def _by_slope(slope: Slope) -> Spread:
+    """How the error of an argument spreads to the result of a function that is no steeper than this."""
 
+    def spread(a: Blurred) -> Error:
+        if a.sharp:
+            return Error(0.0)
+        if slope.by_inverse:
+            relative = min(a.error.relative, a.off / a.least if a.least else math.inf)
+            return Error(math.inf, 1.01 * slope.by_inverse * relative if relative < 1e-3 else math.inf)
+        if not slope.by_result:
+            return Error(math.inf, slope.fixed * a.off)
+        if slope.fixed:  # of what has exp(|x|) / 2 for its largest values
+            large = a.off > 1 or a.most > 700
+            return Error(math.inf, math.inf if large else (math.exp(a.most) + 1) * math.expm1(a.off))
+        return Error(1.01 * slope.by_result * a.off) if a.off < 1e-3 else Error(math.inf, math.inf)
 
-def _exponential(a: Blurred) -> Error:
-    return (
-        Error(0.0) if a.sharp else Error(1.01 * a.off if a.off < 1e-3 else math.inf, None if a.off < 1e-3 else math.inf)
-    )
-
-
-def _hyperbolic(a: Blurred) -> Error:
-    if a.sharp:
-        return Error(0.0)
-    return Error(math.inf, math.inf if a.off > 1 or a.most > 700 else (math.exp(a.most) + 1) * math.expm1(a.off))
-
-
-def _logarithm(a: Blurred) -> Error:
-    if a.sharp:
-        return Error(0.0)
-    relative = min(a.error.relative, a.off / a.least if a.least else math.inf)
-    return Error(math.inf, 2 * relative if relative < 1e-3 else math.inf)
+    return spread
 
 
 def _arc(a: Blurred) -> Error:
@@ -166,27 +162,24 @@ def _only_sharp(*args: Blurred) -> Error:
     return Error(0.0) if all(a.sharp for a in args) else Error(math.inf, math.inf)
 
 
+def _named(*names: str) -> list[Any]:
+    """Functions of `math` and of NumPy by C's names."""
+    found = [(getattr(math, name, None), getattr(np, NUMPY_NAMES.get(name, name), None)) for name in names]
+    return [fn for both in found for fn in both if fn is not None]
+
+
 SPREAD: dict[Any, Spread] = {
-    operator.add: _add, operator.sub: _add, operator.mul: _multiply, operator.truediv: _divide, operator.pow: _power,
-    operator.neg: _same, operator.pos: _same, operator.abs: _same, smaller: _either, larger: _either, float: _same,
-    np.float64: _same,
-    math.sqrt: _root, math.fabs: _same, math.degrees: _scaled(57.3), math.radians: _scaled(0.0175),
-    **dict.fromkeys((math.sin, math.cos, math.atan, math.tanh, math.asinh), _bounded_slope(1.0)),
-    **dict.fromkeys((math.erf, math.erfc), _bounded_slope(1.13)),
-    **dict.fromkeys((math.exp, math.exp2), _exponential),
-    **dict.fromkeys((math.sinh, math.cosh, math.expm1), _hyperbolic),
-    **dict.fromkeys((math.log, math.log2, math.log10), _logarithm),
-    **dict.fromkeys((math.asin, math.acos), _arc),
+    **{fn: _by_slope(slope) for name, slope in SLOPES.items() for fn in _named(name)},
+    **{fn: _scaled(SLOPES[fn.__name__].fixed) for fn in _named("degrees", "radians")},
+    **dict.fromkeys(_named("asin", "acos"), _arc), **dict.fromkeys(_named("sqrt"), _root),
     **dict.fromkeys((math.tan, math.atan2, math.atanh, math.acosh, math.cbrt, math.pow), _only_sharp),
     **dict.fromkeys((math.log1p, math.hypot), _only_sharp),
+    operator.add: _add, operator.sub: _add, operator.mul: _multiply, operator.truediv: _divide, operator.pow: _power,
     np.add: _add, np.subtract: _add, np.multiply: _multiply, np.true_divide: _divide,
-    np.square: lambda a: _multiply(a, a), np.maximum: _either, np.minimum: _either, np.sqrt: _root,
+    np.square: lambda a: _multiply(a, a),
+    **dict.fromkeys((smaller, larger, np.maximum, np.minimum), _either),
+    **dict.fromkeys((operator.neg, operator.pos, operator.abs, math.fabs, float, np.float64), _same),
     **dict.fromkeys((np.negative, np.positive, np.absolute, np.fabs), _same),
-    **dict.fromkeys((np.sin, np.cos, np.arctan, np.tanh, np.arcsinh), _bounded_slope(1.0)),
-    **dict.fromkeys((np.exp, np.exp2), _exponential),
-    **dict.fromkeys((np.sinh, np.cosh, np.expm1), _hyperbolic),
-    **dict.fromkeys((np.log, np.log2, np.log10), _logarithm),
-    **dict.fromkeys((np.arcsin, np.arccos), _arc),
 }  # fmt: skip
 """How the errors of arguments spread to the result, before the call adds its own."""
 

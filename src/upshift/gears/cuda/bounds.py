@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from ...columns.kinds import RTOL
+from ...rules.slopes import SLOPES, Slope
 from .ufuncs import c_name, is_single
 
 Error = float | str | None
@@ -19,7 +21,7 @@ UNIT = 2.0**-52
 """One in the last place, at most, relative to a float's size."""
 OF_SINGLE = 2.0**29
 """How many of these one in the last place of a float32 is."""
-CLOSE, CLOSE_SINGLE = 1e-9, 1e-5
+CLOSE, CLOSE_SINGLE = RTOL[8], RTOL[4]
 """What the law allows, relative to a result: float64's and float32's."""
 UNDEFINED_AT_INFINITY = frozenset(("sin", "cos", "tan"))
 """Functions that are finite wherever their argument is."""
@@ -154,23 +156,20 @@ def _relative(w: Words, out: str, units: float) -> Error:
 # ---- functions: how far a result is off because the argument is
 
 
-def _steep(steepness: float) -> Rule:
-    """A function that is nowhere steeper than this."""
-    return lambda w, out, args, errors: w.mul(number(steepness), bound(w, args[0], errors[0]) or "")
+def _by_slope(slope: Slope) -> Rule:
+    """A function that is no steeper than this; lanes are left where the argument is off by too much for that."""
 
-
-def _like_exp(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
-    """As steep as its result is large: exp, and sinh and cosh, which are at most one steeper."""
-    error = bound(w, args[0], errors[0]) or ""
-    w.leave_unless("olt", error, SMALL)
-    return w.mul(SLACK, w.add(w.size(out), "1.000000e+00"), error)
-
-
-def _like_log(steepness: float) -> Rule:
     def rule(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) -> Error:
-        share = _share(w, args[0], errors[0])
-        w.leave_unless("olt", share, SMALL)
-        return w.mul(number(steepness), share)
+        if slope.by_inverse:
+            share = _share(w, args[0], errors[0])
+            w.leave_unless("olt", share, SMALL)
+            return w.mul(number(1.02 * slope.by_inverse), share)
+        error = bound(w, args[0], errors[0]) or ""
+        if not slope.by_result:
+            return w.mul(number(slope.fixed), error)
+        w.leave_unless("olt", error, SMALL)
+        steep = w.mul(number(slope.by_result), w.size(out))
+        return w.mul(SLACK, w.add(steep, number(slope.fixed)) if slope.fixed else steep, error)
 
     return rule
 
@@ -192,8 +191,6 @@ def _of_power(w: Words, out: str, args: Sequence[str], errors: Sequence[Error]) 
 
 
 FUNCTIONS: dict[str, Rule] = {
-    **dict.fromkeys(("sin", "cos", "tanh", "atan", "asinh"), _steep(1.0)), "erf": _steep(1.13),
-    **dict.fromkeys(("exp", "exp2", "expm1", "sinh", "cosh"), _like_exp),
-    "log": _like_log(1.02), "log2": _like_log(1.48), "log10": _like_log(0.45), "tan": _of_tan, "pow": _of_power,
+    **{name: _by_slope(slope) for name, slope in SLOPES.items()}, "tan": _of_tan, "pow": _of_power,
 }  # fmt: skip
 """By C's name. Others are refused where an argument may be off."""

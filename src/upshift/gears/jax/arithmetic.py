@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .value import FLOAT, ROUND, TINY, Traced, Value, Work, refuse
+from ...rules.slopes import ROUND
+from .value import FLOAT, TINY, Traced, Value, Work, refuse
 
 
 def _is_real(value: Value) -> bool:

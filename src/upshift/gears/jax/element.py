@@ -14,14 +14,14 @@ import numpy as np
 from jax import lax
 
 from ...columns.forms import Form
-from ...columns.kinds import Kind, array_kind, kind_of, kind_of_value
+from ...columns.kinds import RTOL, Kind, array_kind, kind_of, kind_of_value
 from ...emit.select import flows, warns_at
 from ...rules import lower
 from ...rules.arrays.dynamic import Each, Unpack, signature_of
 from ...trace.tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
 from . import arithmetic as do
 from . import arrays, numbers
-from .value import MOST_NUMBERS, RTOL, Traced, Value, Work, refuse
+from .value import MOST_NUMBERS, Traced, Value, Work, refuse
 
 MOST_STEPS, MOST_PATHS = 500, 16
 

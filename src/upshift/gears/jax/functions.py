@@ -9,51 +9,32 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ...rules.slopes import C_NAMES, ROUND, SLOPES, Slope
 from .arithmetic import has_sign_bit, multiply, sqrt
-from .value import ROUND, TINY, Traced, Value, Work, refuse
+from .value import TINY, Traced, Value, Work, refuse
 
 CLOSE = {8: 4e-15, 4: 1.5e-6}
 """How far XLA's functions and the loop's may be apart, relative: several times what was measured, on CPU and GPU."""
 LOOSE = {8: 4e-13, 4: 4e-6}
 """The same for those that XLA makes of others."""
-Spread = Callable[[Value, Traced], Traced]
-"""How far a result may be off because its argument is."""
 
 
-def _slope_of_one(a: Value, x: Traced) -> Traced:
-    return 1.001 * a.off()
-
-
-def _exponential(a: Value, x: Traced) -> Traced:
+def _spread(slope: Slope, a: Value, x: Traced) -> Traced:
+    """How far the result x of a function that is no steeper than this may be off because its argument is."""
+    if slope.by_inverse:
+        off = a.relative + (0.0 if a.absolute is None else a.absolute / a.least())
+        return jnp.where(off < 1e-3, 1.01 * slope.by_inverse * off, jnp.inf)
     off = a.off()
-    return jnp.where(off < 1e-3, 1.01 * off * Value(x).most(), jnp.inf)
-
-
-def _binary_exponential(a: Value, x: Traced) -> Traced:
-    return _exponential(a, x) * 0.7
-
-
-def _logarithm(a: Value, x: Traced) -> Traced:
-    off = a.relative + (0.0 if a.absolute is None else a.absolute / a.least())
-    return jnp.where(off < 1e-3, 1.01 * off, jnp.inf)
-
-
-def _binary_logarithm(a: Value, x: Traced) -> Traced:
-    return _logarithm(a, x) * 1.45
-
-
-def _hyperbolic(a: Value, x: Traced) -> Traced:
-    """The slope is at most one more than the result."""
-    off = a.off()
-    return jnp.where(off < 1e-3, 1.01 * off * (1 + Value(x).most()), jnp.inf)
+    if not slope.by_result:
+        return 1.001 * slope.fixed * off
+    return jnp.where(off < 1e-3, 1.01 * off * (slope.fixed + slope.by_result * Value(x).most()), jnp.inf)
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`spread`: None where its argument must be exact. `nothing_below`: where the result becomes zero."""
+    """`nothing_below`: where the result becomes zero."""
 
     run: Callable[..., Traced]
-    spread: Spread | None = None
     close: dict[int, float] | None = None
     nonneg: bool = False
     nothing_below: dict[int, float] | None = None
@@ -65,22 +46,19 @@ def _exp2(x: Traced) -> Traced:
 
 
 FUNCTIONS: dict[str, Function] = {
-    "sin": Function(jnp.sin, _slope_of_one), "cos": Function(jnp.cos, _slope_of_one), "tan": Function(jnp.tan),
-    "sinh": Function(jnp.sinh, _hyperbolic, LOOSE), "cosh": Function(jnp.cosh, _hyperbolic, LOOSE, nonneg=True),
-    "tanh": Function(jnp.tanh, _slope_of_one), "arctan": Function(jnp.arctan, _slope_of_one),
-    "arcsinh": Function(jnp.arcsinh, _slope_of_one), "arcsin": Function(jnp.arcsin), "arccos": Function(jnp.arccos),
+    "sin": Function(jnp.sin), "cos": Function(jnp.cos), "tan": Function(jnp.tan),
+    "sinh": Function(jnp.sinh, LOOSE), "cosh": Function(jnp.cosh, LOOSE, nonneg=True),
+    "tanh": Function(jnp.tanh), "arctan": Function(jnp.arctan),
+    "arcsinh": Function(jnp.arcsinh), "arcsin": Function(jnp.arcsin), "arccos": Function(jnp.arccos),
     "arccosh": Function(jnp.arccosh, nonneg=True), "arctanh": Function(jnp.arctanh, close=LOOSE),
-    "exp": Function(jnp.exp, _exponential, nonneg=True, nothing_below={8: -746.0, 4: -104.0}),
-    "exp2": Function(_exp2, _binary_exponential, LOOSE, True, {8: -1076.0, 4: -150.0}),
-    "expm1": Function(jnp.expm1, _hyperbolic), "log": Function(jnp.log, _logarithm),
-    "log2": Function(jnp.log2, _binary_logarithm), "log10": Function(jnp.log10, _logarithm),
+    "exp": Function(jnp.exp, nonneg=True, nothing_below={8: -746.0, 4: -104.0}),
+    "exp2": Function(_exp2, LOOSE, True, {8: -1076.0, 4: -150.0}),
+    "expm1": Function(jnp.expm1), "log": Function(jnp.log),
+    "log2": Function(jnp.log2), "log10": Function(jnp.log10),
     "log1p": Function(jnp.log1p, close=LOOSE), "cbrt": Function(jnp.cbrt), "arctan2": Function(jnp.arctan2),
     "hypot": Function(jnp.hypot, nonneg=True), "logaddexp": Function(jnp.logaddexp),
     "logaddexp2": Function(jnp.logaddexp2, close=LOOSE), "sinc": Function(jnp.sinc),
 }  # fmt: skip
-NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh",
-         "atanh": "arctanh", "atan2": "arctan2"}  # fmt: skip
-"""C's names, as `math` has them."""
 
 
 def call(work: Work, name: str, *args: Value) -> Value:
@@ -94,9 +72,10 @@ def call(work: Work, name: str, *args: Value) -> Value:
     close = (found.close or CLOSE)[args[0].bytes]
     absolute = None
     if not all(a.sharp for a in args):
-        if found.spread is None:
+        slope = SLOPES.get(C_NAMES.get(name, name))
+        if slope is None:
             raise refuse(f"{name} of what may be off in its last bits")
-        absolute = found.spread(args[0], x)
+        absolute = _spread(slope, args[0], x)
     if name.startswith("logaddexp"):  # a difference, where the result is near zero
         absolute = close * (args[0].most() + args[1].most() + 1)
     lost = _vanished(found, x, args[0])

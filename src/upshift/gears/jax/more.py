@@ -8,11 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ...rules.slopes import ROUND
 from . import arithmetic as do
 from .call import Call, Row, axes_of, known, value_of
 from .reductions import summed
 from .shaping import diff
-from .value import FLOAT, ROUND, Traced, Value, Work, refuse
+from .value import FLOAT, Traced, Value, Work, refuse
 
 
 def placed(*names: str) -> Row:

@@ -14,10 +14,11 @@ import numpy as np
 from ...columns.kinds import Kind
 from ...rules.conversions import Ranked, total
 from ...rules.op import Proved, Watched
+from ...rules.slopes import NUMPY_NAMES, ROUND
 from ...trace.tree import Step
 from . import arithmetic as do
-from .functions import FUNCTIONS, NAMES, call, power, scaled
-from .value import FLOAT, ROUND, Value, Work, refuse
+from .functions import FUNCTIONS, call, power, scaled
+from .value import FLOAT, Value, Work, refuse
 
 Two = Callable[[Work, Value, Value], Value]
 One = Callable[[Work, Value], Value]
@@ -178,7 +179,7 @@ def elementwise(work: Work, name: str, values: list[Value], args: list[Any]) -> 
     if name in ("pow", "power"):
         exponent = None if isinstance(args[1], Value) or np.ndim(args[1]) else args[1]
         return power(work, values[0], values[1], exponent)
-    function = NAMES.get(name, name)
+    function = NUMPY_NAMES.get(name, name)
     if function in FUNCTIONS:
         return call(work, function, *values)
     if name == "clip" and len(values) == 3:

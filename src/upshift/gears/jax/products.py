@@ -10,10 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...rules.slopes import ROUND
 from . import arithmetic as do
 from .call import Call, Row, known, value_of
 from .reductions import summed
-from .value import FLOAT, ROUND, Traced, Value, Work, refuse
+from .value import FLOAT, Traced, Value, Work, refuse
 
 
 def contracted(work: Work, x: Traced, a: Value, b: Value, n: int) -> Value:

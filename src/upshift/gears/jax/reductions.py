@@ -14,9 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ...rules.slopes import ROUND
 from . import arithmetic as do
 from .call import Call, Row, axes_of, known, value_of
-from .value import FLOAT, ROUND, Traced, Value, Work, larger_of, refuse
+from .value import FLOAT, Traced, Value, Work, larger_of, refuse
 
 
 def depth(n: int, bytes: int, pairwise: bool) -> float:

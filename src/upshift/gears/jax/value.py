@@ -21,10 +21,6 @@ from ..ran import NotCompiled
 
 Traced = Any
 """An array while JAX traces: its shape and dtype are known, its numbers are not."""
-ROUND = {8: 2.3e-16, 4: 1.2e-7}
-"""Two roundings, relative: the loop's and ours."""
-RTOL = {8: 1e-9, 4: 1e-5}
-"""What the law allows, by the bytes of a real number."""
 TINY = {8: 1e-290, 4: 1e-30}
 """XLA's CPUs take numbers below 1e-308 for zero. From numbers above this limit, sums make none that small."""
 MOST_NUMBERS = 256
