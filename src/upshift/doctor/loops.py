@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .finding import Edit, Fix
+from .names import bound_by, filled, names_in
 from .rewriting import UP
 from .rounds import NotOutlined, check_carried, is_live
 from .vector import Body, judge
-from .walk import File, bound_by
+from .walk import File
 
 _STATEMENTS = (ast.Assign, ast.AugAssign, ast.If, ast.For, ast.While, ast.Pass, ast.Continue, ast.Break, ast.Expr)
 _EXPRESSIONS = (
@@ -91,7 +92,7 @@ def _outline_loop(file: File, node: ast.For) -> Outlined:
     body = [rewriter.visit(copy.deepcopy(statement)) for statement in node.body]
     sinks = _Sinks.of(body, rewriter.state)
     temporaries = bound_by(ast.Module(body, [])) - sinks.names - set(rewriter.state.values())
-    used = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)}
+    used = names_in(*body)
     if temporaries & {head.index, *head.columns} or is_live(file, node, temporaries | bound_by(node.target)):
         raise NotOutlined
     check_carried(body, temporaries)
@@ -302,16 +303,7 @@ def _whole(file: File, made: Outlined, library: str) -> str:
         return ""
     if not judge(file, Body(tuple(made.columns), value), library, division=True, casts=True):
         return ""
-    filled = _Fill({name: ast.parse(text, mode="eval").body for name, text in made.columns.items()})
-    return ast.unparse(filled.visit(copy.deepcopy(value)))
-
-
-class _Fill(ast.NodeTransformer):
-    def __init__(self, values: dict[str, ast.expr]) -> None:
-        self.values = values
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.values.get(node.id, node)
+    return filled(value, made.columns)
 
 
 def _mapped(file: File, node: ast.For, made: Outlined) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import ast
 
 from .finding import Edit, Fix
 from .kinds import Kind
+from .names import names_in
 from .vector import Body, Verdict
 from .walk import File
 
@@ -69,8 +70,7 @@ def made_once(file: File, node: ast.Call, loop: ast.stmt, text: str) -> list[Fix
     """What a call in a loop makes of a function, made before the loop: `f_once = tf.function(f)`."""
     given = node.args[0]
     name = f"{given.id}_once" if isinstance(given, ast.Name) else "once"
-    taken = {n.id for n in ast.walk(file.tree) if isinstance(n, ast.Name)}
-    if name in taken:
+    if name in names_in(file.tree):
         return []
     before = Edit("before", file.span(loop), f"{name} = {text}\n")
     return [Fix("made once", "whole", (before, Edit("expression", file.span(node), name)))]

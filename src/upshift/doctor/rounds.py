@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from .walk import File, bound_by
+from .names import bound_by, parameters_in
+from .walk import File
 
 
 class NotOutlined(Exception):
@@ -59,7 +60,7 @@ def _is_bound_around(file: File, name: ast.Name) -> bool:
         if any(name.id in bound_by(generator.target) for generator in over):
             return True
         if isinstance(at, ast.FunctionDef | ast.Lambda):
-            own = {a.arg for a in ast.walk(at.args) if isinstance(a, ast.arg)}
+            own = parameters_in(at.args)
             shared = {n for s in ast.walk(at) if isinstance(s, ast.Global | ast.Nonlocal) for n in s.names}
             if name.id in (own | bound_by(at)) - shared:
                 return True

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .kinds import constant
+from .names import names_in
 from .scope import Names
 
 Verdict = Literal["exact", "close", ""]
@@ -51,14 +52,10 @@ def body_of(function: ast.FunctionDef | ast.Lambda | None) -> Body | None:
 
 def judge(names: Names, body: Body, library: str, division: bool = False, casts: bool = False) -> Verdict:
     """Whether the body is elementwise in `library`; with its dtype kept unless `casts` or `division` may change it."""
-    if not body.parameters or not (_mentioned(body.expression) & set(body.parameters)):
+    if not body.parameters or not (names_in(body.expression) & set(body.parameters)):
         return ""
     judged = _Judge(names, frozenset(body.parameters), library, division, casts)
     return judged.expression(body.expression)
-
-
-def _mentioned(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ class _Judge:
         return ""
 
     def binary(self, node: ast.BinOp) -> Verdict:
-        if not (_mentioned(node) & self.parameters):
+        if not (names_in(node) & self.parameters):
             return self.worst([node.left, node.right]) if isinstance(node.op, _OPERATORS) else ""
         if isinstance(node.op, _OPERATORS) or (isinstance(node.op, ast.Div) and self.division):
             return self.worst([node.left, node.right])

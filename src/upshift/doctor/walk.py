@@ -10,6 +10,7 @@ from typing import Any
 
 from .finding import Finding
 from .kinds import NUMBER, TENSOR, UNKNOWN, Kind
+from .names import bound_by, names_in
 from .place import Text
 from .scope import FunctionNode, Loop, Scope
 from .table import ATTRIBUTES, BUILTINS, CALLS, FUNCTIONS, LOCAL_CALLS, LOOPS, METHODS, STORES
@@ -329,8 +330,7 @@ class File(Text):
         for generator in node.generators:
             over = self.kind(generator.iter)
             self.bind_loop(generator.target, generator.iter, over)
-            names = frozenset(n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name))
-            self.scope.loops.append(Loop(generator, names, over))
+            self.scope.loops.append(Loop(generator, names_in(generator.target), over))
             self.visit_all(generator.ifs)
         if not isinstance(node, ast.DictComp):
             for handler in LOOPS:
@@ -385,8 +385,3 @@ COMPILERS = {
 }
 TENSOR_MAPPERS = frozenset({"tensorflow.map_fn", "tensorflow.vectorized_map", "Dataset.map"})
 MAPPERS = frozenset({"tensorflow.map_fn", "tensorflow.vectorized_map", "jax.vmap", "jax.pmap", "jax.lax.map"})
-
-
-def bound_by(node: ast.AST) -> frozenset[str]:
-    """Every name that a loop binds, its variables included."""
-    return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))

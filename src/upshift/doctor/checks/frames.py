@@ -6,6 +6,7 @@ import ast
 
 from ..finding import Fix
 from ..kinds import FRAME_ATTRIBUTES, constant, keyword
+from ..names import bound_by, filled
 from ..rewriting import POLARS, UP
 from ..table import Figure, check, on_method
 from ..vector import body_of
@@ -126,7 +127,7 @@ def _look_at_column(file: File, node: ast.Call) -> None:
     fixes = []
     formula = body is not None and len(body.parameters) == 1 and isinstance(node.args[0], ast.Lambda)
     if formula and body is not None and _is_formula(body.expression, frozenset(body.parameters)):
-        text = _filled(file, body.expression, body.parameters[0], column)
+        text = filled(body.expression, {body.parameters[0]: column})
         fixes.append(Fix("vectorised", "checked", (file.swap(node, text),)))
     if file.alias("pandas") and _is_simple(node.func.value):
         pd = file.alias("pandas")
@@ -154,18 +155,6 @@ def _is_formula(node: ast.expr, names: frozenset[str]) -> bool:
     return (isinstance(node, ast.Name) and node.id in names) or type(constant(node)) in (int, float)
 
 
-def _filled(file: File, node: ast.expr, parameter: str, value: str) -> str:
-    return ast.unparse(_Fill(parameter, value).visit(ast.parse(file.text(node), mode="eval")))
-
-
-class _Fill(ast.NodeTransformer):
-    def __init__(self, parameter: str, value: str) -> None:
-        self.parameter, self.value = parameter, ast.parse(value, mode="eval").body
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.value if node.id == self.parameter else node
-
-
 def _by_columns(file: File, node: ast.Call) -> list[Fix]:
     """`df.apply(lambda r: r["a"] + r.b, axis=1)` as `df["a"] + df.b`."""
     assert isinstance(node.func, ast.Attribute)
@@ -175,9 +164,7 @@ def _by_columns(file: File, node: ast.Call) -> list[Fix]:
     body = body_of(function)
     if body is None or len(body.parameters) != 1 or not _is_row_formula(body.expression, body.parameters[0]):
         return []
-    return [
-        Fix("vectorised", "checked", (file.swap(node, _filled(file, body.expression, body.parameters[0], frame.id)),))
-    ]
+    return [Fix("vectorised", "checked", (file.swap(node, filled(body.expression, {body.parameters[0]: frame.id})),))]
 
 
 def _is_row_formula(node: ast.expr, row: str) -> bool:
@@ -215,7 +202,7 @@ def _as_dicts(file: File, node: ast.Call, loop: ast.AST | None) -> list[Fix]:
                 return []
             if not isinstance(constant(item.slice), str):
                 return []
-    if any(isinstance(n, ast.Name) and n.id == frame.id and isinstance(n.ctx, ast.Store) for n in ast.walk(loop)):
+    if frame.id in bound_by(loop):
         return []
     rows = f"(dict(zip({frame.id}.columns, values)) for values in {frame.id}.to_numpy())"
     return [Fix("rows as dicts", "whole", (file.swap(node, f"zip({frame.id}.index, {rows})"),))]

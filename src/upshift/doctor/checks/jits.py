@@ -6,6 +6,7 @@ import ast
 
 from ..finding import Edit, Fix
 from ..kinds import keyword
+from ..names import names_in, parameters_in
 from ..rewriting import made_once
 from ..table import Figure, check, on_call, on_function
 from ..walk import File
@@ -68,8 +69,7 @@ def _look_at_transformation(file: File, node: ast.Call, name: str) -> None:
         return
     given = node.args[0]
     bound = frozenset().union(*(each.bound for each in file.scope.loops))
-    names = {n.id for part in [*node.args, *node.keywords] for n in ast.walk(part) if isinstance(n, ast.Name)}
-    names -= {a.arg for n in ast.walk(given) if isinstance(n, ast.Lambda) for a in n.args.args}
+    names = names_in(*node.args, *node.keywords) - parameters_in(given)
     known = isinstance(given, ast.Lambda) or (isinstance(given, ast.Name) and file.functions.get(given.id) is not None)
     if known and not names & bound:
         short = name.rpartition(".")[2]

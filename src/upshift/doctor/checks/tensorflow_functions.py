@@ -6,6 +6,7 @@ import ast
 
 from ..finding import Edit, Fix
 from ..kinds import constant, keyword
+from ..names import bound_by, names_in, parameters_in
 from ..rewriting import made_once
 from ..table import Figure, check, on_call, on_function, on_local_call
 from ..walk import File
@@ -106,9 +107,7 @@ def _look_at_function(file: File, node: ast.Call, name: str) -> None:
     if loop is None or isinstance(loop.node, ast.comprehension) or not node.args or file.scope.graph:
         return
     given = node.args[0]
-    names = {n.id for n in ast.walk(given) if isinstance(n, ast.Name)}
-    inner = {a.arg for n in ast.walk(given) if isinstance(n, ast.Lambda) for a in n.args.args}
-    if isinstance(given, ast.Name | ast.Lambda) and not (names - inner) & loop.bound:
+    if isinstance(given, ast.Name | ast.Lambda) and not (names_in(given) - parameters_in(given)) & loop.bound:
         fixes = made_once(file, node, loop.node, file.text(node))
         file.report(
             "UPS109", node, "tf.function in a loop traces anew every time; make it once, before the loop", *fixes
@@ -122,10 +121,7 @@ def _look_at_definition(file: File, node: ast.FunctionDef) -> None:
         return
     loop = file.in_loop
     if loop is not None:
-        free = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-        own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        own |= {a.arg for a in ast.walk(node) if isinstance(a, ast.arg)}
-        if not (free - own) & loop.bound:
+        if not (names_in(node) - bound_by(node) - parameters_in(node)) & loop.bound:
             file.report(
                 "UPS109", node, f"the tf.function {node.name!r} is made and traced anew in every round of the loop"
             )
@@ -252,11 +248,7 @@ def _look_at_call(file: File, node: ast.Call, name: str) -> None:
     if made is not None and keyword(made, "input_signature") is not None:
         return
     bound = frozenset().union(*(each.bound for each in file.scope.loops))
-    numbers = [
-        arg
-        for arg in node.args
-        if file.kind(arg).what == "number" and any(isinstance(n, ast.Name) and n.id in bound for n in ast.walk(arg))
-    ]
+    numbers = [arg for arg in node.args if file.kind(arg).what == "number" and names_in(arg) & bound]
     if numbers:
         tf = file.alias("tensorflow") or "tf"
         edits = tuple(Edit("expression", file.span(arg), f"{tf}.constant({file.text(arg)})") for arg in numbers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ..names import bound_by, parameters_in
 from ..walk import File
 
 LIBRARIES = ("tensorflow.", "numpy.", "math.", "jax.", "cmath.", "skimage.", "scipy.", "pandas.")
@@ -30,8 +31,7 @@ METHODS = frozenset(
 
 def why_not_again(file: File, function: ast.FunctionDef | ast.Lambda, seen: frozenset[str] = frozenset()) -> str:
     """One reason why calling a function again would not do; nothing where it would."""
-    parameters = {arg.arg for arg in ast.walk(function) if isinstance(arg, ast.arg)}
-    local = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    parameters, local = set(parameters_in(function)), bound_by(function)
     for first in function.body if isinstance(function, ast.FunctionDef) else ():
         if not isinstance(first, ast.Assign) or not ast.unparse(first.value).endswith(".copy()"):
             break

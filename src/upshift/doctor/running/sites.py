@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..finding import Finding, Span
+from ..names import names_in
 from ..walk import File
 
 CALLS = frozenset({"UPS101", "UPS102", "UPS103", "UPS104", "UPS106", "UPS122", "UPS131", "UPS133"})
@@ -54,7 +55,7 @@ def _add_call(file: File, node: ast.Call, findings: list[Finding], sites: dict[S
     whole = [f for f in findings if f.code in EXPRESSIONS and f.place == span]
     if whole and not _is_traced(file, node):
         texts = [ast.parse(edit.text) for f in whole for fix in f.fixes for edit in fix.edits]
-        reads = frozenset(n.id for t in (node, *texts) for n in ast.walk(t) if isinstance(n, ast.Name))
+        reads = names_in(node, *texts)
         sites[span] = Site(len(sites), "expression", span, whole, reads=reads)
         return
     if here and not _is_traced(file, node):
@@ -123,7 +124,7 @@ def _add_loop(file: File, node: ast.ListComp | ast.For, places: dict[Span, Findi
     site = sites[span] = Site(len(sites), "loop", span, found)
     texts = [ast.parse(edit.text) for f in found for fix in f.fixes for edit in fix.edits if edit.action == "block"]
     if texts:
-        site.reads = frozenset(n.id for t in (node, *texts) for n in ast.walk(t) if isinstance(n, ast.Name))
+        site.reads = names_in(node, *texts)
         site.writes = tuple(sorted(_results(node)))
 
 
