@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import cmath
 import itertools
 import linecache
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 from compiled import Compiled, check, refusal, same
+from upshift.compiler.source import adopt_source
 
 ANY = 10**9
 """Where lanes may be left: what is made has to be right."""
@@ -374,3 +376,16 @@ def test_lanes_that_are_left_are_few():
 def test_same_tells_classes_and_zeros_apart():
     assert not same(0.0, -0.0) and not same(1, 1.0) and not same(np.float64(1), 1.0) and same(math.nan, math.nan)
     assert Compiled(lambda a: a, [(1,)]).run([(5,)]) == ({0: 5}, {})
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("text", ["a + b", "a - b", "a * b", "a / b", "np.sqrt(a) - b", "np.float32(a) * b"])
+def test_quiet_code_leaves_no_lane_for_a_warning(text, dtype):
+    tree = ast.parse(f"def quiet(a, b):\n    return {text}")
+    space = {"np": np}
+    exec(compile(tree, "<no file>", "exec"), space)
+    assert adopt_source(space["quiet"].__code__, tree.body[0], quiet=True)
+    edges = np.iinfo(dtype) if np.dtype(dtype).kind in "iu" else np.finfo(dtype)
+    values = np.array([0, 1, 3, 100, edges.min, edges.max], dtype)
+    with np.errstate(all="ignore"):
+        check(space["quiet"], list(itertools.product(values, values)))

@@ -71,7 +71,6 @@ ALLOWED_LAZY: dict[tuple[str, str], str] = {
     ("upshift", "*"): "plug-ins, which load their framework, when they are named",
     ("upshift.pandas", "pandas"): "the user asks for the plug-in",
     ("upshift.polars", "polars"): "the user asks for the plug-in",
-    ("upshift.tensorflow.machine", "numba"): "only for graphs that it compiles; not every installation has it",
     ("upshift.tensorflow.framework", "tensorflow"): "in a thread of its own, when the package is loaded",
     (
         "upshift.loading",

@@ -90,7 +90,7 @@ def test_results_are_the_loops_tensors(case: Any, n: int) -> None:
 def test_they_run_in_the_ways_of_map_fn() -> None:
     for f, columns in CASES[:4]:
         told = up.explain(f, *columns)
-        assert told.gear in ("direct", "numpy", "numba", "xla", "vectorized") and "vectorized" in told.seconds
+        assert told.gear in ("direct", "numpy", "xla", "vectorized") and "vectorized" in told.seconds
         assert "runs in the way" in str(told)
     assert up.explain(decided, SINGLES).gear != "loop"
     assert up.explain(scaled_first, FLOATS).gear == "loop"  # NumPy multiplies, and would warn

@@ -86,6 +86,8 @@ class Code:
     generator: bool = False
     annotations: dict[str, Any] = field(default_factory=dict)
     size: int = 0
+    quiet: bool = False
+    """Whether it is only run where NumPy warns of nothing, so that no lane has to be left for a warning."""
     _unneeded: frozenset[str] | None = None
 
     @property

@@ -46,13 +46,15 @@ def code_of(f: types.FunctionType, trusted: bool = False) -> Code:
     return found
 
 
-def adopt_source(code: types.CodeType, node: ast.FunctionDef | ast.Lambda) -> bool:
-    """Take a tree for that of a function without a file, where it compiles to the function's very code."""
+def adopt_source(code: types.CodeType, node: ast.FunctionDef | ast.Lambda, quiet: bool = False) -> bool:
+    """Take a tree for that of a function without a file, where it compiles to the function's very code.
+    `quiet`: the function is only run where NumPy warns of nothing."""
     if isinstance(_CODES.get(code), Code):
         return True
     if not _is_own(node, code):
         return False
-    _CODES[code] = lower(node, code.co_name, code.co_filename, frozenset(code.co_freevars))
+    made = _CODES[code] = lower(node, code.co_name, code.co_filename, frozenset(code.co_freevars))
+    made.quiet = quiet
     return True
 
 

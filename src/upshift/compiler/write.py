@@ -301,6 +301,8 @@ class Writer(Aggregates):
         self.handler: Version | None = None
         self.parts = {}
         self.rowwise = set()
+        self.quiet = spec.code.quiet
+        """Whether NumPy would warn of nothing."""
         self._arena = ""
 
     # ---- what rows use

@@ -16,7 +16,6 @@ from ..gears.frameworks import why_no_gpu
 FRAMEWORKS = {
     "numpy": "comes with upshift",
     "llvmlite": "comes with upshift",
-    "numba": 'pip install "upshift[tensorflow]"',
     "jax": 'pip install "upshift[jax]"',
     "tensorflow": 'pip install "upshift[tensorflow]"',
     "ray": 'pip install "upshift[ray]"',

@@ -21,7 +21,7 @@ from .mapping import as_written
 from .trace import Traced, trace_element
 from .vectorized import why_not
 
-WAYS = ("direct", "python", "numpy", "numba", "xla", "vectorized", "map")
+WAYS = ("direct", "python", "numpy", "xla", "vectorized", "map")
 REMEDIES = (
     ("Random", "draw the numbers of all elements outside, and map over them as another part of elems"),
     ("Resize", "tf.image.resize takes a whole batch: call it outside the map"),

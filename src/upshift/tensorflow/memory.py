@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 import types
@@ -16,7 +15,7 @@ from . import results, surroundings
 from .call import Call, is_flat
 from .captured import Snapshot, snapshot_of
 from .glance import Glance, glance_of
-from .kinds import WHILE
+from .numbers import first_gear
 from .timing import Line
 from .trace import Traced, trace_element
 from .ways import Way, build, build_direct, build_plain
@@ -28,15 +27,14 @@ COSTS = {
     "convert": 20e-3,
     "python": 2e-3,
     "numpy": 2e-3,
-    "numba": 0.25,
     "xla": 0.12,
     "vectorized": 30e-3,
     "map": 40e-3,
 }
 """Seconds that making each is expected to take; what was measured takes their place."""
-LOADING = 0.25
-"""Seconds to load Numba, which the first graph that it compiles has to wait for."""
-LINES = {"numba": 3e-3, "xla": 1.5e-3, "vectorized": 1.5e-3, "map": 1e-3}
+COMPILED, COMPILED_LINE = 10e-3, 0.2e-3
+"""Seconds more where a graph is compiled by us, and for every operation in it then."""
+LINES = {"xla": 1.5e-3, "vectorized": 1.5e-3, "map": 1e-3}
 """Seconds more for every operation in the graph."""
 PER_RUN = 10.0
 """How many times longer an operation takes to trace than to run, once, eagerly."""
@@ -154,8 +152,6 @@ class Known:
 
     def _pays(self, name: str, n: int, seconds: float) -> bool:
         cost = self._price(name)
-        if name == "numpy" and self.ways and self._loops():
-            return False  # where the paths of numbers part in every turn, NumPy is slow
         if name in self.ways and self.ways[name].fits(n):
             return False
         weight = TAPED if self.with_operations else 1.0
@@ -163,29 +159,27 @@ class Known:
             return weight * seconds > 1.5 * cost or weight * self.spent > cost
         if self.with_operations:
             return weight * self.spent > cost
-        if name == "numba":
-            return seconds > 1.5 * cost or (seconds > WORTHWHILE and self.spent > cost)
         if name in UNGRAPHED:
             return self.spent > PATIENCE[name] * cost
         if seconds < SHORTEST or (name == "map" and seconds / n < 20e-6):
             return False
         if seconds > LONG:  # no graph of one element after the other is that slow: it may well be another
             return self.spent > cost
-        untried = {"numba", "xla"}.intersection(self.candidates) - self.ways.keys()
+        untried = {"numpy", "xla"}.intersection(self.candidates) - self.ways.keys()
         if untried and name in ("vectorized", "map"):
             return False  # which are hardly ever faster
         return self.spent > PATIENCE[name] * cost
 
     def _loops(self) -> bool:
-        return isinstance(self.traced, Traced) and not self.traced.kinds.isdisjoint(WHILE)
+        return isinstance(self.traced, Traced) and self.traced.loops
 
     def _price(self, name: str) -> float:
         """Seconds that making a way is expected to take."""
         cost = COSTS[name]
         if name not in UNTRACED and self.traced is None:
             cost += self.tracing
-        if name == "numba" and name not in sys.modules:
-            cost += LOADING
+        if name == "numpy" and isinstance(self.traced, Traced) and first_gear(self.traced) == "llvm":
+            cost += COMPILED + COMPILED_LINE * self.traced.size
         if name in LINES and isinstance(self.traced, Traced):
             cost += LINES[name] * self.traced.size
         return cost
@@ -238,9 +232,6 @@ class Known:
 
     def refuse_by_trace(self, call: Call) -> None:
         """What cannot be had, now that the graph is known, and what had better be tried first."""
-        parts = isinstance(self.traced, Traced) and bool(self.traced.kinds & WHILE) and "numpy" in self.candidates
-        if parts and all(spec.shape.rank == 0 for spec in call.specs):  # where the paths of numbers part, NumPy is slow
-            self.candidates.sort(key=lambda name: ("xla", "numba").index(name) if name in ("xla", "numba") else 2)
         heavy = isinstance(self.traced, Traced) and self.rate > HEAVY * self.traced.size and not self._loops()
         if heavy and "map" in self.candidates:
             self.candidates.sort(key=lambda name: name != "map")  # elements are large: several at a time, one by one
@@ -344,7 +335,7 @@ def _candidates(call: Call, snapshot: Snapshot, with_operations: bool) -> list[s
     if with_operations:
         return ["direct", "vectorized", "map"]
     alone = snapshot.uses_tensorflow or surroundings.like_numpy() or call.loop is not None
-    return ["direct", *(() if alone else ("python",)), "numpy", "numba", "xla", "vectorized", "map"]
+    return ["direct", *(() if alone else ("python",)), "numpy", "xla", "vectorized", "map"]
 
 
 def key_of(call: Call, with_operations: bool) -> Any:

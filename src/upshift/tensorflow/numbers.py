@@ -16,7 +16,7 @@ from ..gears.chunks import chunks_of, side_by_side
 from .bridge import Array, adopt, aligned, as_array, as_tensor, place
 from .call import Call
 from .draws import drawing, drawn_by
-from .kinds import CUTS
+from .kinds import CLOSE, CUTS
 from .reading import read
 from .trace import Traced
 
@@ -38,7 +38,11 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     found, lifted, draws = read(traced, len(call.leaves)), traced.lifted, [*map(drawn_by, drawing(traced))]
     minds = bool(traced.kinds & (CUTS | MINDS_TINY))
     large = _bytes_of((*call.specs, *traced.out_specs)) >= LARGE
-    compute = _row_by_row(traced, minds) if large else in_gears(warns=False)
+    if large:
+        compute = _row_by_row(traced, minds)
+    else:
+        found.show_compiler()
+        compute = in_gears(warns=False, first=first_gear(traced))
 
     def run(call: Call) -> list[Any]:
         columns = [as_array(leaf) for leaf in call.leaves]
@@ -51,13 +55,21 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     return run
 
 
-def in_gears(warns: bool) -> Compute:
-    """By the plan of `up.map`. `warns`: as NumPy does; TensorFlow never does."""
+def first_gear(traced: Traced) -> str:
+    """In which a graph is run first: as machine code where it is arithmetic of single numbers, or loops over them."""
+    ends = (*traced.graph.inputs, *traced.out_specs)
+    numbers = all(end.shape.rank == 0 for end in ends if end.dtype != tf.resource)
+    return "llvm" if numbers and (traced.loops or traced.kinds.isdisjoint(CLOSE)) else "numpy"
+
+
+def in_gears(warns: bool, first: str = "numpy") -> Compute:
+    """By the plan of `up.map`. `warns`: as NumPy does; TensorFlow never does. `first`: the gear of the first call,
+    which is known to be what a graph can be; NumPy only if there is much to do."""
     fresh = [True]
 
     def compute(function: Any, columns: list[Array]) -> tuple[list[Array], None]:
         with contextlib.nullcontext() if warns else np.errstate(all="ignore"):
-            made = _first(function, columns) if fresh else map_elements(function, *columns)
+            made = _first(function, columns, first) if fresh else map_elements(function, *columns)
         fresh.clear()
         return list(made) if isinstance(made, tuple) else [made], None
 
@@ -97,10 +109,10 @@ def _bytes_of(specs: Any) -> int:
     return sum(spec.shape.num_elements() * spec.dtype.size for spec in specs)
 
 
-def _first(function: Any, columns: list[Array]) -> Any:
-    """The first results: by NumPy at once where there are many, since that is known to be what a graph can be."""
+def _first(function: Any, columns: list[Array], gear: str) -> Any:
+    many = gear != "numpy" or len(columns[0]) >= MANY
     try:
-        return map_elements(function, *columns, gear="numpy" if len(columns[0]) >= MANY else None)
+        return map_elements(function, *columns, gear=gear if many else None)
     except GearRefused:
         return map_elements(function, *columns)
 

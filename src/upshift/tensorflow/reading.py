@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import math
 import types
@@ -14,6 +15,8 @@ import tensorflow as tf
 from tensorflow.python.framework import tensor_util
 from tensorflow.python.ops import while_v2
 
+from ..compiler.parsing import parsed
+from ..compiler.source import adopt_source
 from .bridge import as_array
 from .draws import drawing, names_of
 from .kinds import CALLS, IF, WHILE
@@ -21,6 +24,8 @@ from .operations import BINARY, DTYPES, RULES, Step, Unreadable
 from .trace import Traced
 
 MOST_LINES = 2000
+WEAK = frozenset((*BINARY, "FloorDiv", "FloorMod"))
+"""Operations a side of which may be a Python number, which takes on the dtype of the other."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +38,20 @@ class Read:
     """A name, and the variable, tensor or place in the closure behind it."""
 
     @functools.cached_property
+    def _tree(self) -> ast.Module:
+        return parsed(self.source)
+
+    @functools.cached_property
     def _fixed(self) -> Any:
         namespace = dict(self.namespace)
-        exec(compile(self.source, "<read from a TensorFlow graph>", "exec"), namespace)
+        exec(compile(self._tree, "<read from a TensorFlow graph>", "exec"), namespace)
         return namespace["element"], namespace
+
+    def show_compiler(self) -> None:
+        """Let our compiler have the source, which is in no file. TensorFlow warns of nothing, so its code need not."""
+        for node in self._tree.body:
+            assert isinstance(node, ast.FunctionDef)
+            adopt_source(self._fixed[1][node.name].__code__, node, quiet=True)
 
     def function(self, lifted: Sequence[Any], **names: Any) -> Any:
         """The function with what it captured as it is now, and with other things by these names."""
@@ -169,7 +184,7 @@ class Reader:
     def argument(self, op: Any, i: int, names: dict[str, str]) -> str:
         """A name, or a Python number where a constant meets another operand, whose dtype it takes on."""
         tensor = op.inputs[i]
-        if op.type in BINARY and tensor.op.type == "Const" and not tensor.shape.rank:
+        if op.type in WEAK and tensor.op.type == "Const" and not tensor.shape.rank:
             other = op.inputs[1 - i]
             value = tensor_util.constant_value(tensor)
             if other.op.type != "Const" and not tensor.dtype.is_complex and math.isfinite(value):

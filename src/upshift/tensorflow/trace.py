@@ -20,7 +20,7 @@ from tensorflow.python.ops import resource_variable_ops
 from . import results
 from .call import Call
 from .edges import find_edge
-from .kinds import ASSIGNS, CHECKS, CONTROL, READS
+from .kinds import ASSIGNS, CHECKS, CONTROL, READS, WHILE
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,11 @@ class Traced:
     def kinds(self) -> frozenset[str]:
         """The names of all operations in the graph."""
         return frozenset(node.op for node in self.nodes)
+
+    @cached_property
+    def loops(self) -> bool:
+        """Whether how often something is done depends on numbers."""
+        return not self.kinds.isdisjoint(WHILE)
 
     @cached_property
     def acts(self) -> str:

@@ -14,14 +14,14 @@ import tensorflow as tf
 from ..columns.forms import LEAF
 from ..columns.inputs import Lanes
 from ..verify import differ, sample
-from . import direct, graph, machine, numbers, plain, results, vectorized, xla
+from . import direct, graph, numbers, plain, results, vectorized, xla
 from .batchwise import Unknown
 from .bridge import Array, as_array
 from .call import Call, element_of
 from .operations import Unreadable
 from .trace import Traced
 
-READERS: dict[str, Any] = {"numpy": numbers, "numba": machine, "xla": xla}
+READERS: dict[str, Any] = {"numpy": numbers, "xla": xla}
 """What runs the graph of one element otherwise than by TensorFlow's own maps."""
 COMPARED_SECONDS = 10e-9
 """What it costs to compare one number of a result."""

@@ -14,7 +14,7 @@ from tensorflow.core.framework import types_pb2
 from .bridge import as_tensor
 from .call import Call
 from .draws import drawing, drawn_by
-from .kinds import CONTROL, EXACT, READS, WHILE
+from .kinds import CONTROL, EXACT, READS
 from .operations import Unreadable
 from .replay import replay
 from .trace import Traced, is_free_draw
@@ -87,12 +87,11 @@ def _compiled(call: Call, traced: Traced) -> Any:
     columns += [tf.TensorSpec([None, *op.outputs[0].shape], op.outputs[0].dtype) for op in draws]
     captured = [tf.type_spec_from_value(value) for value in traced.lifted.values(call.fn)]
     element = _element(traced, count)
-    loops = bool(traced.kinds.intersection(WHILE))
     signature = list(traced.out_specs)
 
     def batch(*leaves: Any) -> list[Any]:
         rows, held = list(leaves[: len(columns)]), leaves[len(columns) :]
-        if loops:
+        if traced.loops:
             return list(tf.map_fn(lambda row: element(row, held), rows, fn_output_signature=signature))
         return list(tf.vectorized_map(lambda row: element(row, held), rows, fallback_to_while_loop=False, warn=False))
 

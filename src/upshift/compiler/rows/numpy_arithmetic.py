@@ -40,6 +40,8 @@ Emit = Callable[..., Any]
 def _checked(name: str) -> Emit:
     def emit(w: Any, a: str, b: str, of: DType) -> str:
         t, sign = ll(of), "s" if of.kind == "i" else "u"
+        if getattr(w, "quiet", False):
+            return str(w.new(f"{name} {t} {a}, {b}"))
         both_ = w.intrinsic(f"llvm.{sign}{name}.with.overflow.{t}", f"{{ {t}, i1 }}", (t, a), (t, b))
         w.leave_if(w.extract(f"{{ {t}, i1 }}", both_, 1), None, WARNS)
         return str(w.extract(f"{{ {t}, i1 }}", both_, 0))

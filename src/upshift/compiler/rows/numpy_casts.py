@@ -114,7 +114,7 @@ def is_finite(w: Any, t: str, x: str) -> str:
 def warned(w: Any, t: str, result: str, *operands: str) -> str:
     """Whether an operation on floats has raised a flag: NaN from numbers, infinity from finite ones."""
     if getattr(w, "quiet", False):
-        return "false"  # the processor's own flags are looked at
+        return "false"  # the processor's own flags are looked at, or nothing is
     if w.module.for_gpu:
         w.module.watches = True
         return "false"
