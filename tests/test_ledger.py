@@ -514,3 +514,28 @@ def test_machine_code_for_new_kinds_is_bought_when_the_loop_has_cost_its_price(m
         left = sum(map(len, batched.left))
         assert len(made) == (times == 3) and left == (0 if times == 3 else 3000), times
     forget()
+
+
+def test_an_arm_waits_only_for_one_that_would_save_something():
+    slow = Arm("llvm", price=0.05, guess=lambda n: 5e-6 * n)
+    fast = Arm("simd", price=0.01, guess=lambda n: 1e-7 * n, sure=True, after=slow)
+    ledger = ledger_of(fast, slow)
+    ledger.arms[0].line.seen[17] = 100_000.0, 0.1  # a microsecond each
+    assert ledger.to_build(100_000) is fast
+    slow.guess = lambda n: 5e-7 * n
+    assert ledger.to_build(100_000) is None  # it comes first, and is not sure
+    slow.guess, fast.builds_on_it = (lambda n: 5e-6 * n), True
+    assert ledger.to_build(100_000) is None
+
+
+def test_what_was_traced_for_a_gear_by_name_is_there_for_other_calls():
+    forget()
+
+    def f(x):
+        return x * 3.0 - 1.0
+
+    xs = np.arange(200.0)
+    up.map(f, xs, gear="numpy")
+    assert next(iter(functions.FUNCTIONS.known.values())).arm("numpy").ready
+    assert up.map(f, xs).tolist() == [f(x) for x in xs]
+    forget()

@@ -464,7 +464,7 @@ class Optimised(Llvm):
 
     def __init__(self, f: Any, ledger: Callable[[], Ledger], items: Items, base: Llvm) -> None:
         super().__init__(f, ledger, items)
-        self.base, self.after, self.sure = base, base, True
+        self.base, self.after, self.builds_on_it, self.sure = base, base, True, True
         self.made: dict[int, llvm.Prepared] = {}
         """Quick code that was made again, by its id."""
         self.price, self.gain = prices.optimised_price(prices.EXPECTED_STEPS), prices.OPTIMISED_GAIN
@@ -537,8 +537,10 @@ class Simd(Way):
             self.price = prices.trace_price(self.f, False, per_element)
 
     def _guess(self, n: int) -> float:
-        loop = self.ledger().arms[0].seconds(n)
-        return prices.BATCH_CALL + n * self.items.listed * prices.COLUMN_ITEM + loop / prices.SIMD_GAIN
+        arms = self.ledger().arms
+        batched = [arm.seconds(n) for arm in arms if arm.name == "numpy" and arm.runs >= TRIES]
+        lanes = min([arms[0].seconds(n) / prices.SIMD_GAIN, *(one / prices.SIMD_GAIN_OF_BATCH for one in batched)])
+        return prices.BATCH_CALL + n * self.items.listed * prices.COLUMN_ITEM + lanes
 
     def build(self, job: Job, n: int) -> None:
         """First the trace, which tells whether there is such a program and how long it is; then the compilation."""

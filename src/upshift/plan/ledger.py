@@ -104,17 +104,21 @@ class Arm:
     """Seconds of other arms after which it is tried again, where it seemed slower."""
     patience: float = PATIENCE
     after: Arm | None = None
-    """An arm that comes first: as long as that one may still be made ready, nothing is paid for this one."""
+    """An arm that comes first: as long as that one may still be made ready, and would save something, nothing is paid
+    for this one."""
+    builds_on_it: bool = False
+    """Whether this one is made out of that one, so that there is no other order."""
 
     @property
     def open(self) -> bool:
         """Whether it may still be chosen."""
         return self.refusal is None
 
-    @property
-    def awaits_another(self) -> bool:
-        """Whether another arm has to be made ready before this one can be."""
-        return self.after is not None and self.after.open and not self.after.ready
+    def awaits_another(self, n: int, lower: float) -> bool:
+        """Whether another arm comes first, where `n` elements take `lower` seconds as it is."""
+        if self.after is None or self.after.ready or not self.after.open:
+            return False
+        return self.builds_on_it or self.after.seconds(n) <= (1 - GAIN) * lower
 
     def seconds(self, n: int) -> float:
         found = self.line.seconds(n)
@@ -183,7 +187,7 @@ class Ledger:
                     or arm.busy
                     or arm.building
                     or not arm.open
-                    or arm.awaits_another
+                    or arm.awaits_another(n, lower)
                     or not self._pays(arm, n, lower)
                 ):
                     continue
@@ -276,7 +280,7 @@ class Ledger:
     def _missing(self, arm: Arm, n: int, lower: float) -> float:
         """Seconds of other arms before this one pays."""
         share = 1 - arm.seconds(n) / lower if lower > 0 else 0.0
-        if share < GAIN or arm.awaits_another:
+        if share < GAIN or arm.awaits_another(n, lower):
             return LONGEST
         missing = (arm.price * margin(arm) - arm.regret) / share
         if not arm.sure:

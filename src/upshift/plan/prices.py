@@ -48,8 +48,8 @@ FIELD, FIELD_OF_TUPLE = 100e-9, 40e-9
 """To read one field of a dict, an object or a tuple into a column of NumPy's; and of a tuple for machine code."""
 RECORD, PICKED = 17e-9, 25e-9
 """A look at a record whose fields have names, and each of them that is picked out of it."""
-SIMD_GAIN = 40.0
-"""How much faster than the loop vector code with vector maths is expected to be."""
+SIMD_GAIN, SIMD_GAIN_OF_BATCH = 40.0, 2.0
+"""How much faster than the loop, and than a batch by NumPy, vector code with vector maths is expected to be."""
 GPU, GPU_CALL, GPU_GAIN, GPU_GAIN_OF_CODE, GPU_TRAVELS = 0.15, 200e-6, 300.0, 4.0, 10e9
 """What calls lose while a GPU is woken and its code compiled on another thread; a call; how much faster than the loop,
 and than machine code; bytes a second to the GPU and back."""

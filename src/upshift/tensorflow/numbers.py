@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import tensorflow as tf
@@ -22,9 +22,10 @@ from .trace import Traced
 
 MINDS_TINY = frozenset("DivNoNan RealDiv Reciprocal Sqrt Rsqrt Log Pow Atan2".split())
 """Operations, besides decisions, for which a subnormal number is far from zero."""
-MANY = 256
+MANY = 64
 LARGE = 1 << 16
 """Bytes of an element and its result from which on the way through Python costs less than copies do."""
+Gear = Literal["llvm", "numpy"]
 Compute = Callable[[Any, list[Array]], tuple[list[Array], list[int] | None]]
 """A function of one element's numbers, and columns of them; columns of its results, and rows with subnormal numbers."""
 BLOCK = 1 << 16
@@ -55,14 +56,14 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     return run
 
 
-def first_gear(traced: Traced) -> str:
+def first_gear(traced: Traced) -> Gear:
     """In which a graph is run first: as machine code where it is arithmetic of single numbers, or loops over them."""
     ends = (*traced.graph.inputs, *traced.out_specs)
     numbers = all(end.shape.rank == 0 for end in ends if end.dtype != tf.resource)
     return "llvm" if numbers and (traced.loops or traced.kinds.isdisjoint(CLOSE)) else "numpy"
 
 
-def in_gears(warns: bool, first: str = "numpy") -> Compute:
+def in_gears(warns: bool, first: Gear = "numpy") -> Compute:
     """By the plan of `up.map`. `warns`: as NumPy does; TensorFlow never does. `first`: the gear of the first call,
     which is known to be what a graph can be; NumPy only if there is much to do."""
     fresh = [True]
@@ -109,7 +110,7 @@ def _bytes_of(specs: Any) -> int:
     return sum(spec.shape.num_elements() * spec.dtype.size for spec in specs)
 
 
-def _first(function: Any, columns: list[Array], gear: str) -> Any:
+def _first(function: Any, columns: list[Array], gear: Gear) -> Any:
     many = gear != "numpy" or len(columns[0]) >= MANY
     try:
         return map_elements(function, *columns, gear=gear if many else None)

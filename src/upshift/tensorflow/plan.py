@@ -229,14 +229,16 @@ def _takes_long(way: Way, call: Call, known: Known) -> bool:
     best, seconds = known.predict(call.n or 1)
     if best == "loop" or not seconds or not call.is_dense or (call.n or 1) <= FEW:
         return False
-    few = call.first(FEW)
-    try:
-        way.over(few)  # prepares what it needs
+    few, least = call.first(FEW), max(2 * seconds, COSTS[way.name])
+    for _ in range(2):  # the first run prepares what it needs
         began = time.perf_counter()
-        way.over(few)
-    except Exception:
-        return False  # it will say so
-    return time.perf_counter() - began > max(2 * seconds, COSTS[way.name])
+        try:
+            way.over(few)
+        except Exception:
+            return False  # it will say so
+        if time.perf_counter() - began <= least:
+            return False
+    return True
 
 
 def _by_way(way: Way, call: Call, known: Known) -> Any:
