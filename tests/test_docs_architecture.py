@@ -17,6 +17,7 @@ from upshift.compiler import kernel, lowering
 from upshift.gears.llvm import columns, gear
 from upshift.plan import entries
 from upshift.plan.arms import SAMPLE
+from upshift.plan.call import Begun
 from upshift.plan.functions import FUNCTIONS, kind_of_column
 
 ROOT = Path(__file__).parents[1]
@@ -86,7 +87,8 @@ def cube(tmp_path):
 def test_the_way_begins_as_it_says(cube):
     key = entries.key_of(cube, (NS,))
     assert key == (id(cube.__code__), int, 17) and "`(id(cube.__code__), int, 17)`" in PAGE
-    assert len(NS) > entries.MOST_NEW and f"more than {entries.MOST_NEW:,} elements" in PAGE
+    assert entries.look_up(cube, ([2] * 100,)).tolist() == [8] * 100  # brief: the loop's, without a ledger
+    assert type(entries.look_up(cube, ([2] * 1_000_000,))) is Begun and "no entry, and not brief" in PAGE
     assert kind_of_column(NS) == (list, int) and "`((list, int),)`" in PAGE
     names = " ".join(arm.name for arm in FUNCTIONS.of(cube, [NS], {}, False).ledger.arms if arm.name != "cuda")
     assert f"`{names}`" in PAGE

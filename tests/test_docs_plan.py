@@ -64,9 +64,6 @@ def test_the_rule_is_the_one_in_the_source():
         (f"{1e3 * arms.STALL:g}", "costs more than {} ms"),
         (entries.MOST_CALLS, "takes up to {} calls"),
         (f"{1e3 * entries.RENTED:g}", "have cost {} ms"),
-        (f"{entries.MOST_NEW:,}", "up to {} elements"),
-        (entries.MOST_NEW.bit_length(), "{} sizes"),
-        (f"{1e3 * entries.RENTED * entries.MOST_NEW.bit_length():g}", "{} ms of the loop that no arm regrets"),
         (arms.MOST_PREPARED, "{} versions kept"),
     ],
 )

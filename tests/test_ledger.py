@@ -82,7 +82,7 @@ def forget():
     ledger_module.KEPT.clear()
     functions.FUNCTIONS.clear()
     entries.ENTRIES.clear()
-    entries.THOUGHT_ABOUT.clear()
+    entries.BRIEF.clear()
 
 
 @dataclass
@@ -471,7 +471,7 @@ def test_one_thread_of_eight_makes_a_purchase(monkeypatch):
     def f(x):
         return 2.0 * x
 
-    xs = [float(i) for i in range(5000)]
+    xs = [float(i) for i in range(200_000)]
     found = []
 
     def work():

@@ -34,8 +34,8 @@ from .gears.loop import OnError, check_policy, run_loop
 from .gears.pace import Pace
 from .loading import Later
 from .plan.assembly import stacked
-from .plan.call import run
-from .plan.entries import Begun, look_up, settle
+from .plan.call import Begun, run
+from .plan.entries import look_up, settle
 from .plan.forced import run_in
 from .plan.functions import FUNCTIONS, Function
 from .trace.paths import plain_of
@@ -140,7 +140,7 @@ def map(
             if not shared and not exact and type(f) is types.FunctionType:
                 result = look_up(f, xs)
                 if type(result) is Begun:
-                    return _map(f, xs, Asked(on_error, gear, exact, shared), result.results)
+                    return _map(f, xs, Asked(on_error, gear, exact, shared), result)
                 if result is not MISS:
                     return result
             return _map(f, xs, Asked(on_error, gear, exact, shared))
@@ -257,7 +257,7 @@ def _stored(result: Any, out: Any) -> Any:
     return out
 
 
-def _map(f: Any, xs: tuple[Any, ...], asked: Asked, begun: list[Any] | None = None) -> Any:
+def _map(f: Any, xs: tuple[Any, ...], asked: Asked, begun: Begun | None = None) -> Any:
     check_policy(asked.on_error)
     if not callable(f):
         raise TypeError(f"the first argument must be callable, not {f!r}")

@@ -15,8 +15,8 @@ from .gears.capture_reader import MISS
 from .gears.job import Job
 from .gears.loop import OnError, run_loop
 from .plan.assembly import stacked
-from .plan.call import run
-from .plan.entries import Begun, look_up, settle
+from .plan.call import Begun, run
+from .plan.entries import look_up, settle
 from .plan.forced import run_in
 from .plan.functions import FUNCTIONS
 
@@ -26,14 +26,14 @@ def map_unboxed(
 ) -> Any:
     """`up.map` over one-dimensional arrays of Python's numbers, which `numbers_of` gave."""
     n = len(arrays[0])
-    begun: list[Any] | None = None
+    begun: Begun | None = None
     columns = tuple([Unboxed(array) for array in arrays])
     if settings().disable:
         return stacked(run_loop(f, columns, on_error), on_error)
     if gear is None and on_error == "raise" and not exact and type(f) is types.FunctionType:
         result = look_up(f, columns)
         if type(result) is Begun:
-            begun = result.results
+            begun = result
         elif result is not MISS:
             return result
     kinds = tuple([KINDS[array.dtype.kind] for array in arrays])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 from ..columns.outputs import ClassesLost, Placed
@@ -21,6 +22,17 @@ LEAST = 50e-6
 """Seconds of the loop before which nobody knows how fast it is."""
 MOST_LEFT = 0.5
 """The share of the elements that an arm of unknown speed may leave to the plain function; else all go to another."""
+
+
+@dataclass(slots=True)
+class Begun:
+    """What the loop has run of a function that had no ledger: the first elements of this call, and calls before."""
+
+    results: list[Any]
+    seconds: float
+    """For all of them but the very first one, which is slower than all others."""
+    calls: list[tuple[int, float, int]]
+    """Calls before this one: how many elements, in how many seconds, how often."""
 
 
 class Call:
@@ -71,14 +83,28 @@ class Call:
             spent += time.perf_counter() - began
             taken += self.done - before
             count = min(count * 8, 4096)
-        if taken:
-            self.ledger.ran(self.loop, taken, spent)
-            for arm in self.ledger.arms[1:]:
-                arm.expect(spent / taken)  # type: ignore[attr-defined]
-        else:
-            self.ledger.ran(self.loop, 1, LEAST)  # one element in all says next to nothing
+        self._loop_is_known(taken, spent)
         if self.job.blocks is not None:
             self.job.blocks.done(self.done - at, self.loop.name)
+
+    def _loop_is_known(self, taken: int, seconds: float, times: int = 1) -> None:
+        """The loop has run so many elements of a new function in so many seconds, so often."""
+        if not taken:
+            self.ledger.ran(self.loop, 1, LEAST)  # one element in all says next to nothing
+            return
+        self.ledger.ran(self.loop, taken, seconds, times)
+        for arm in self.ledger.arms[1:]:
+            arm.expect(seconds / taken)  # type: ignore[attr-defined]
+
+    def go_on(self, begun: Begun) -> None:
+        """The first elements are done."""
+        self.done = len(begun.results)
+        if self.done:
+            self.looped.append((slice(0, self.done), begun.results))
+        for n, seconds, times in begun.calls:
+            self._loop_is_known(n, seconds, times)
+        if self.done > 1:
+            self._loop_is_known(self.done - 1, begun.seconds)
 
     def _count(self, arm: Arm, left: int) -> int:
         """How many elements an arm runs before the next look at the ledger."""
@@ -137,18 +163,24 @@ class Call:
 
     def _result(self) -> Any:
         if not self.pieces:
-            results = [result for _, some in self.looped for result in some]
-            return stacked(results, self.on_error)
+            return stacked(self._looped_results(), self.on_error)
         try:
             return conclude(self.job.n, self.looped, self.pieces, self.on_error == "skip")
         except ClassesLost:  # a gear that does not know which results were ints: once more, by the loop
             return stacked(run_loop(self.job.call, self.job.columns, self.on_error), self.on_error)
 
+    def _looped_results(self) -> list[Any]:
+        """Results of a call that was all the loop's, in their order."""
+        results: list[Any] = self.looped[0][1] if len(self.looped) == 1 else []
+        if len(self.looped) > 1:
+            for _, some in self.looped:
+                results += some
+        return results
 
-def run(job: Job, function: Function, on_error: OnError, begun: list[Any] | None = None) -> Any:
-    """A job in the ways that its ledger finds. `begun`: results of its first elements, which the loop has run."""
+
+def run(job: Job, function: Function, on_error: OnError, begun: Begun | None = None) -> Any:
+    """A job in the ways that its ledger finds. `begun`: its first elements, which the loop has run."""
     call = Call(job, function, on_error)
-    if begun:
-        call.looped.append((slice(0, len(begun)), begun))
-        call.done = len(begun)
+    if begun is not None:
+        call.go_on(begun)
     return call.run()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import types
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,15 +26,15 @@ from ..gears.llvm.gear import Prepared
 from ..gears.loop import run_column, run_loop, run_plain
 from .arms import Llvm, Numpy, Simd, Way
 from .assembly import conclude, plain_rows
-from .functions import FUNCTIONS, Function, kind_of_element
+from .call import FIRST, LEAST, Begun
+from .functions import Function, kind_of_element
 from .ledger import TRIES, Arm, Ledger
 
 MOST_ENTRIES = 4096
 MOST_CALLS = 256
 """Calls by an entry between two that are timed."""
-BRIEF = 300e-6
-"""Calls within this are not worth a ledger, as long as all of them have not cost `RENTED`."""
 RENTED = 3e-3
+"""What calls of a new function may cost together, all of them the loop's, before there is a ledger."""
 _NUMBERS = frozenset("biufc")
 _WITH_PARTS = (list, tuple, np.ndarray)
 """Classes of elements whose lengths or shapes belong to their kind."""
@@ -51,18 +52,27 @@ class Entry:
         self.total = calls
 
 
-class Begun:
-    """The loop has run the first elements of a call that is worth a thought: their results."""
-
-    __slots__ = ("results",)
-
-    def __init__(self, results: list[Any]) -> None:
-        self.results = results
-
-
 ENTRIES: dict[Any, Entry] = {}
-THOUGHT_ABOUT: set[Any] = set()
-"""Keys without their size of functions that have a ledger, or should have one."""
+
+
+@dataclass(slots=True)
+class Brief:
+    """Calls of a function that has no ledger yet."""
+
+    left: float = RENTED
+    """Seconds that they may still take; none where there is a ledger."""
+    runs: list[tuple[int, float, Entry]] = field(default_factory=list)
+    """For every size: how many elements, the seconds of the first call, and the entry of all."""
+
+    def begun(self, results: list[Any] | None = None, seconds: float = 0.0) -> Begun:
+        """There is to be a ledger, which is told what they have cost."""
+        told = [(n, took, max(entry.total - max(entry.calls, 0), 1)) for n, took, entry in self.runs]
+        self.left, self.runs = 0.0, []
+        return Begun(results or [], seconds, told)
+
+
+BRIEF: dict[Any, Brief] = {}
+"""By keys without their size."""
 
 
 def key_of(f: types.FunctionType, xs: tuple[Any, ...]) -> Any:
@@ -98,7 +108,7 @@ def key_of(f: types.FunctionType, xs: tuple[Any, ...]) -> Any:
 
 
 def look_up(f: types.FunctionType, xs: tuple[Any, ...]) -> Any:
-    """The result of a call that is settled, or brief and new; else MISS, or what has begun."""
+    """The result of a call that is settled, or brief and new; else MISS, or what is known of a function that was."""
     key = key_of(f, xs)
     if key is None:
         return MISS
@@ -114,7 +124,10 @@ def look_up(f: types.FunctionType, xs: tuple[Any, ...]) -> Any:
             _missed(key, entry, len(xs[0]))
         return result
     ENTRIES.pop(key, None)
-    return MISS if entry.ledger is None else _timed(f, xs, entry)
+    if entry.ledger is not None:
+        return _timed(f, xs, entry)
+    brief = BRIEF.get(key[:-1])
+    return MISS if brief is None or brief.left <= 0 else brief.begun()
 
 
 def _missed(key: Any, entry: Entry, n: int) -> None:
@@ -126,34 +139,40 @@ def _missed(key: Any, entry: Entry, n: int) -> None:
 
 
 def _first(f: types.FunctionType, xs: tuple[Any, ...], key: Any) -> Any:
-    """A call of which nothing is known: the loop, where its first element tells that it is brief."""
-    n = len(xs[0])
-    if n > MOST_NEW or key[:-1] in THOUGHT_ABOUT or settings().disable:
+    """A call of which nothing is known: the loop, as long as that is brief; else what has begun."""
+    brief = BRIEF.get(key[:-1])
+    if brief is None:
+        brief = BRIEF[key[:-1]] = Brief()
+    if brief.left <= 0 or settings().disable:
         return MISS
-    began = time.perf_counter()
-    run = _loop_of(xs)
+    n, run = len(xs[0]), _loop_of(xs)
     columns = xs if run is not _loop_over_arrays else [elements_of(x) for x in xs]
-    if n > FEW_NEW:
-        results = run_loop(f, [x[:1] for x in columns], "raise")
-        if (time.perf_counter() - began) * n > 4 * BRIEF:  # the first one is slower than all others
-            THOUGHT_ABOUT.add(key[:-1])
-            return Begun(results)
-        results += run_loop(f, [x[1:] for x in columns], "raise", offset=1)
-    else:
-        results = run_loop(f, columns, "raise")
-    took = time.perf_counter() - began
-    if took < BRIEF:
-        calls = min(int(RENTED / max(took, 1e-6)), MOST_CALLS)
-        _keep(key, Entry(f.__code__, run, max(calls, 2), None, None))
-    else:
-        THOUGHT_ABOUT.add(key[:-1])
-        ledger = FUNCTIONS.of(f, columns, {}, False).ledger
-        ledger.ran(ledger.arms[0], n, took)
+    began = time.perf_counter()
+    results, seconds = _begin(f, columns, n, brief.left)
+    if len(results) < n:
+        return brief.begun(results, seconds)
+    took = max(time.perf_counter() - began, 1e-6)
+    entry = Entry(f.__code__, run, max(min(int(brief.left / took), MOST_CALLS), 1), None, None)
+    brief.left -= entry.total * took
+    brief.runs.append((n, took, entry))
+    _keep(key, entry)
     return stack(results)
 
 
-FEW_NEW, MOST_NEW = 16, 2048
-"""Elements of a new function that are the loop's without a thought, and with one."""
+def _begin(f: types.FunctionType, columns: Any, n: int, left: float) -> tuple[list[Any], float]:
+    """Results of all elements, where they take no longer than that; else of as many as tell it.
+
+    And their seconds, but for the very first one, which is slower than all others.
+    """
+    results, seconds, count = run_loop(f, [x[:1] for x in columns], "raise"), 0.0, FIRST
+    while (done := len(results)) < n:
+        if seconds >= LEAST and seconds / (done - 1) * (n - done) > left:
+            break
+        began = time.perf_counter()
+        results += run_loop(f, [x[done : done + count] for x in columns], "raise", offset=done)
+        seconds += time.perf_counter() - began
+        count *= 8
+    return results, seconds
 
 
 def _timed(f: Any, xs: tuple[Any, ...], entry: Entry) -> Any:
@@ -170,7 +189,7 @@ def settle(f: Any, xs: tuple[Any, ...], function: Function, n: int) -> None:
     key = key_of(f, xs) if type(f) is types.FunctionType else None
     if key is None:
         return
-    THOUGHT_ABOUT.add(key[:-1])
+    BRIEF[key[:-1]] = Brief(0.0)
     ledger = function.ledger
     arm = ledger.best(n)
     settled = arm is ledger.cheapest(n) and arm.runs >= TRIES
@@ -183,7 +202,7 @@ def settle(f: Any, xs: tuple[Any, ...], function: Function, n: int) -> None:
 def _keep(key: Any, entry: Entry) -> None:
     if len(ENTRIES) >= MOST_ENTRIES:
         ENTRIES.clear()
-        THOUGHT_ABOUT.clear()
+        BRIEF.clear()
     ENTRIES[key] = entry
 
 

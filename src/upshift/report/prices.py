@@ -18,7 +18,6 @@ UNSAID = {
     "MOST_COUNTED": "Items of a list that are looked at to find how many numbers an element has.",
     "MOST_ENTRIES": "Entries that are kept; all are forgotten when there are more.",
     "MOST_PREPARED": "Versions of a function's machine code, for what it captured at different times.",
-    "RENTED": "What brief calls of one size may cost together before there is a ledger.",
 }
 """What constants mean that have no words beside them."""
 FORCED = frozenset({"FORCED"})

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..gears.capture_reader import MISS
-from ..plan.entries import Begun
+from ..plan.call import Begun
 from ..profiling import places
 from ..profiling.probes import Seen, unwatch, watch
 from ..profiling.spans import by_phase
