@@ -7,6 +7,7 @@ import inspect
 import operator
 import sys
 import types
+from collections.abc import Callable
 from typing import Any
 
 from .arguments import REST, Given, Words, coerce, spread, unpack_rest
@@ -43,7 +44,7 @@ from .kinds import (
     items_in,
     unify,
 )
-from .prelude.registry import FUNCTIONS, IMPLEMENTS, NAMED
+from .prelude.registry import FUNCTIONS, IMPLEMENTS, NAMED, F, registered
 from .protocol import ASKED, asked_for, is_user_object
 from .rows import memory
 from .rows.numbers import safe
@@ -59,6 +60,11 @@ OTHERS: list[Any] = []
 """What else can be called: `f(walk, op, target, args, keywords)` says whether it was meant."""
 KEEP_NEW: set[Any] = {isinstance, type, object.__setattr__}
 """Functions that an object that is being made can be passed to."""
+
+
+def special(*originals: Any) -> Callable[[F], F]:
+    """Registers what is done for a call of these functions: it sees operands by name, and may write several steps."""
+    return registered(SPECIAL, originals)
 
 
 def call(walk: Walk, op: Op, target: Kind, args: Given, shape: Shape, name: str) -> None:

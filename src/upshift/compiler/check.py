@@ -771,6 +771,13 @@ class Walk:
         self.step(emit, dst, args, kind if dst is not None else None)
         self.at += 1
 
+    def give_name(self, op: Op, name: str) -> bool:
+        """The result of an operation is the value of a variable."""
+        if op.dst is not None:
+            self.alias(self.name(op.dst), name)
+        self.next_op()
+        return True
+
     def split(self, dst: str, kind: Either, at: int) -> None:
         """Go on with one version for each of the kinds that a value may be."""
         ways = []

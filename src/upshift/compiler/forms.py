@@ -57,8 +57,7 @@ def _box(walk: Walk, op: Op) -> None:
         set_field(walk, name, "value", walk.name(op.args[0]))
     else:
         walk.learn(cell, UNSET)
-    walk.alias(walk.name(op.dst), name)
-    walk.next_op()
+    walk.give_name(op, name)
 
 
 @operation("unbox")
@@ -97,8 +96,7 @@ def _known(walk: Walk, op: Op) -> None:
     captures.looked_at.setdefault(path, Capture(path, "shape", (dict, tuple(value))))
     words = {key: captured(walk, item, (*path, ("item", key))) for key, item in value.items()}
     assert op.dst is not None
-    walk.alias(walk.name(op.dst), known_of(walk, words))
-    return walk.next_op()
+    walk.give_name(op, known_of(walk, words))
 
 
 @operation("known dict")
@@ -107,8 +105,7 @@ def _known_dict(walk: Walk, op: Op) -> None:
         walk.kind(name)
     assert op.dst is not None
     words = dict(zip(op.extra, [walk.name(name) for name in op.args]))
-    walk.alias(walk.name(op.dst), known_of(walk, words))
-    walk.next_op()
+    walk.give_name(op, known_of(walk, words))
 
 
 # ---- raise
@@ -190,8 +187,7 @@ def _get_part(walk: Walk, op: Op) -> None:
     if name is not None:
         return attribute(walk, op, walk.name(op.args[0]), kind, name)
     assert op.dst is not None
-    walk.alias(walk.name(op.dst), walk.name(op.args[0]))
-    return walk.next_op()
+    walk.give_name(op, walk.name(op.args[0]))
 
 
 # ---- with
@@ -216,8 +212,8 @@ def _enter(walk: Walk, op: Op) -> None:
         return walk.give(op, NONE, constant(NONE))
     if _is_null(kind):
         assert op.dst is not None
-        walk.alias(walk.name(op.dst), item_of_tuple(walk, walk.name(op.args[0]), 1))
-        return walk.next_op()
+        walk.give_name(op, item_of_tuple(walk, walk.name(op.args[0]), 1))
+        return
     if isinstance(kind, Object):
         return call_method(walk, op, walk.name(op.args[0]), "__enter__", [], Shape(()))
     raise Refused(f"uses `with` on {kind!r}", remedy="contextlib.suppress and nullcontext are known")

@@ -183,9 +183,7 @@ def _make_named_tuple(walk: Walk, op: Op, cls: Any, path: Any, args: Given, keyw
             raise Leaves(TypeError, f"{cls.__name__}() is not given {field}")
     if words or len(names) > len(cls._fields):
         raise Leaves(TypeError, f"{cls.__name__}() is given what it does not know")
-    assert op.dst is not None
-    walk.alias(walk.name(op.dst), tuple_of(walk, names, cls))
-    walk.next_op()
+    walk.give_name(op, tuple_of(walk, names, cls))
 
 
 # ---- fields
@@ -277,8 +275,8 @@ def attribute(walk: Walk, op: Op, owner: str, kind: Kind, name: str) -> None:
         cls = class_of(kind)
         return walk.give(op, Static(cls, walk.unit.class_paths.get(cls)), constant(NONE))
     if isinstance(kind, Tuple) and kind.cls is not None and name in getattr(kind.cls, "_fields", ()):
-        walk.alias(walk.name(op.dst), item_of_tuple(walk, owner, kind.cls._fields.index(name)))  # type: ignore[attr-defined]
-        return walk.next_op()
+        walk.give_name(op, item_of_tuple(walk, owner, kind.cls._fields.index(name)))  # type: ignore[attr-defined]
+        return
     if isinstance(kind, Object | Super) or (isinstance(kind, Tuple) and kind.cls is not None):
         return _object_attribute(walk, op, owner, kind, name)
     row = next(filter(None, (find(kind, name) for find in ATTRIBUTES)), None)
@@ -361,8 +359,7 @@ def _object_attribute(walk: Walk, op: Op, owner: str, kind: Kind, name: str) -> 
     if hasattr(found, "__get__") and not isinstance(found, staticmethod | classmethod):
         raise walk.doubt(f"the attribute {name} of {kind!r}")
     path = (*class_path(walk, cls), ("attr", name))
-    walk.alias(walk.name(op.dst), captured(walk, getattr(cls, name), path))
-    return walk.next_op()
+    walk.give_name(op, captured(walk, getattr(cls, name), path))
 
 
 def _self(walk: Walk, owner: str) -> str:
@@ -384,8 +381,7 @@ def _static_attribute(walk: Walk, op: Op, owner: str, kind: Static, name: str) -
                 raise walk.doubt(f"the property {name}")
             _know_class(walk, type(value), (*kind.path, ("class", None)))
             return call_function(walk, op, _member_home(walk, type(value), name, getter, where, inner), [owner], {})
-    walk.alias(walk.name(op.dst), read_static(walk, kind, name))
-    return walk.next_op()
+    walk.give_name(op, read_static(walk, kind, name))
 
 
 def refuse_acting(value: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from . import calls, forms, makers, operations, statics, texts
 from .calls import (
@@ -20,6 +20,7 @@ from .calls import (
     find_method,
     prelude,
     prelude_home,
+    special,
     written,
 )
 from .captures import literal_of
@@ -58,36 +59,18 @@ from .kinds import (
 from .operations import COMPARISONS, HOOKS, OPERATORS, iterate, operate, range_length
 from .prelude import intrinsics, iterables, lists, objects, tables
 from .prelude import numbers as _numbers
-from .prelude.registry import METHODS
+from .prelude.registry import METHODS, F, registered
 from .protocol import COMPARED, is_object, is_user_object, operate_objects, truth_of
 from .rows import maths, memory, numbers
 from .rows.numbers import base, is_numpy_number, rank, safe, to_float, to_int
 from .values import constant, item_of_tuple, list_of, tuple_of
 
-F = TypeVar("F", bound=Callable[..., Any])
 ROWS.update(maths.MATHS)
-
-
-def special(*originals: Any) -> Callable[[F], F]:
-    """Registers what is done for a call of these functions: it sees operands by name, and may write several steps."""
-
-    def register(f: F) -> F:
-        for original in originals:
-            SPECIAL[original] = f
-        return f
-
-    return register
 
 
 def row(*originals: Any) -> Callable[[F], F]:
     """Registers a row for calls of these functions: from the kinds of operands to that of the result, and its IR."""
-
-    def register(f: F) -> F:
-        for original in originals:
-            ROWS[original] = f
-        return f
-
-    return register
+    return registered(ROWS, originals)
 
 
 def _given_literal(walk: Walk, op: Op, value: Any) -> bool:
@@ -257,9 +240,7 @@ def _list(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         return True
     kind = walk.env[args[0]]
     if isinstance(kind, Tuple):
-        assert op.dst is not None
-        walk.alias(walk.name(op.dst), list_of(walk, [item_of_tuple(walk, args[0], i) for i in range(len(kind.items))]))
-        walk.next_op()
+        walk.give_name(op, list_of(walk, [item_of_tuple(walk, args[0], i) for i in range(len(kind.items))]))
     elif isinstance(kind, List):
         calls.call_function(walk, op, prelude_home(METHODS["list", "copy"]), args, {})
     else:
@@ -271,13 +252,11 @@ def _list(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 def _tuple(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     assert op.dst is not None
     if not args:
-        walk.alias(walk.name(op.dst), tuple_of(walk, []))
-        walk.next_op()
+        walk.give_name(op, tuple_of(walk, []))
     elif isinstance(kind := walk.env[args[0]], Tuple):
         if kind.cls is not None:  # a named tuple: its items, in a plain one
             args = [tuple_of(walk, [item_of_tuple(walk, args[0], i) for i in range(len(kind.items))])]
-        walk.alias(walk.name(op.dst), args[0])
-        walk.next_op()
+        walk.give_name(op, args[0])
     elif isinstance(kind, List):
         prelude(walk, op, "tuple_of_list", args)
     else:
@@ -292,10 +271,7 @@ def _extreme(many: str, two: str) -> Any:
             if isinstance(kind, Tuple) and not words and kind.items:
                 args = [item_of_tuple(walk, args[0], i) for i in range(len(kind.items))]
                 if len(args) == 1:
-                    assert op.dst is not None
-                    walk.alias(walk.name(op.dst), args[0])
-                    walk.next_op()
-                    return True
+                    return walk.give_name(op, args[0])
             else:
                 prelude(walk, op, many, args, words)
                 return True
@@ -378,10 +354,7 @@ def _float(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         return True
     if is_numpy_number(kind):
         name = coerce(walk, args[0], FLOAT)
-        assert op.dst is not None
-        walk.alias(walk.name(op.dst), name)
-        walk.next_op()
-        return True
+        return walk.give_name(op, name)
     return False
 
 
@@ -394,10 +367,7 @@ def _bool(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     answer = operations.truth(walk, args[0])
     if isinstance(answer, bool):
         return _given_literal(walk, op, answer)
-    assert op.dst is not None
-    walk.alias(walk.name(op.dst), answer)
-    walk.next_op()
-    return True
+    return walk.give_name(op, answer)
 
 
 @special(complex)
@@ -447,10 +417,7 @@ def _divmod(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if len(found) != 2:
         return False
     names = [walk.temporary(one[0], one[1], *args) for one in found]
-    assert op.dst is not None
-    walk.alias(walk.name(op.dst), tuple_of(walk, names))
-    walk.next_op()
-    return True
+    return walk.give_name(op, tuple_of(walk, names))
 
 
 @special(pow)
@@ -592,9 +559,7 @@ def _part_of(at: int, of: type) -> Any:
             walk.give(op, INT, safe(lambda w, r: w.extract("{ i64, i64, i64 }", r, at)), *args)
             return True
         if isinstance(kind, Slice):
-            walk.alias(walk.name(op.dst), item_of_tuple(walk, args[0], at))
-            walk.next_op()
-            return True
+            return walk.give_name(op, item_of_tuple(walk, args[0], at))
         return False
 
     return find
@@ -632,14 +597,10 @@ def _tuple_operators(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind
     if operator == "Add" and isinstance(ka, Tuple) and isinstance(kb, Tuple):
         names = [item_of_tuple(walk, a, i) for i in range(len(ka.items))]
         names += [item_of_tuple(walk, b, i) for i in range(len(kb.items))]
-        walk.alias(walk.name(op.dst), tuple_of(walk, names))
-        walk.next_op()
-        return True
+        return walk.give_name(op, tuple_of(walk, names))
     if operator == "Mult" and isinstance(ka, Tuple) and isinstance(kb, Literal) and kb.kind is INT and kb.value <= 64:
         names = [item_of_tuple(walk, a, i) for i in range(len(ka.items))] * max(kb.value, 0)
-        walk.alias(walk.name(op.dst), tuple_of(walk, names))
-        walk.next_op()
-        return True
+        return walk.give_name(op, tuple_of(walk, names))
     return False
 
 
@@ -763,13 +724,7 @@ COMPARISONS += [_membership, _list_comparisons, _table_comparisons, _tuple_and_l
 
 def special_method(cls: str, *names: str) -> Callable[[F], F]:
     """Registers what is done for a call of these methods of a built-in class."""
-
-    def register(f: F) -> F:
-        for name in names:
-            SPECIAL_METHODS[cls, name] = f
-        return f
-
-    return register
+    return registered(SPECIAL_METHODS, [(cls, name) for name in names])
 
 
 @special_method("list", "append")

@@ -6,11 +6,10 @@ import contextlib
 import dataclasses
 import functools
 import operator
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from .arguments import Given, Words, known_of
-from .calls import SPECIAL, SPECIAL_METHODS, attribute
+from .calls import SPECIAL, SPECIAL_METHODS, attribute, special
 from .check import Leaves, Walk
 from .code import Op
 from .follow import prelude, written
@@ -19,26 +18,6 @@ from .kinds import BOOL, NONE, Closure, Literal, Object, Partial, Static, Super,
 from .operations import compare, item, operate
 from .rows.numbers import safe
 from .values import constant, item_of_tuple, tuple_of, tuple_row
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def special(*originals: Any) -> Callable[[F], F]:
-    """Registers what is done for a call of these functions, see `library.special`."""
-
-    def register(f: F) -> F:
-        for original in originals:
-            SPECIAL[original] = f
-        return f
-
-    return register
-
-
-def _give_name(walk: Walk, op: Op, name: str) -> bool:
-    assert op.dst is not None
-    walk.alias(walk.name(op.dst), name)
-    walk.next_op()
-    return True
 
 
 def _give_static(walk: Walk, op: Op, make: Any) -> bool:
@@ -112,7 +91,7 @@ def _same(f: Any) -> Any:
 
 @special(_same)
 def _same_made(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-    return _give_name(walk, op, args[0])
+    return walk.give_name(op, args[0])
 
 
 # ---- operators as functions
@@ -226,7 +205,7 @@ def _getattr(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         if not isinstance(found, bool):
             return False
         if not found:
-            return _give_name(walk, op, args[2])
+            return walk.give_name(op, args[2])
     attribute(walk, op, args[0], walk.env[args[0]], name.value)
     return True
 
@@ -281,10 +260,10 @@ def _named_tuple_method(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     fields: tuple[str, ...] = kind.cls._fields
     given = {field: item_of_tuple(walk, args[0], i) for i, field in enumerate(fields)}
     if name == "_asdict":
-        return _give_name(walk, op, known_of(walk, given))
+        return walk.give_name(op, known_of(walk, given))
     if any(word not in given for word in words):
         raise Leaves(ValueError, "a field that the named tuple does not have")
-    return _give_name(walk, op, tuple_of(walk, list((given | words).values()), kind.cls))
+    return walk.give_name(op, tuple_of(walk, list((given | words).values()), kind.cls))
 
 
 SPECIAL_METHODS["tuple", "_replace"] = _named_tuple_method

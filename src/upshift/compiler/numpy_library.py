@@ -49,13 +49,6 @@ def _give(walk: Walk, op: Op, row: Any, *args: str) -> bool:
     return True
 
 
-def _give_alias(walk: Walk, op: Op, name: str) -> bool:
-    assert op.dst is not None
-    walk.alias(walk.name(op.dst), name)
-    walk.next_op()
-    return True
-
-
 # ---- classes and ufuncs
 
 
@@ -169,7 +162,7 @@ def _divmod(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if row is None:
         raise walk.doubt(f"divmod() of {walk.env[args[0]]!r} and {walk.env[args[1]]!r}")
     made = walk.temporary(row[0], row[1], *args)
-    return _give_alias(walk, op, tuple_of(walk, [item_of_tuple(walk, made, i) for i in range(2)]))
+    return walk.give_name(op, tuple_of(walk, [item_of_tuple(walk, made, i) for i in range(2)]))
 
 
 @before(round)
@@ -215,7 +208,7 @@ def _complex_of_complex(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     """`complex(z)` of one that is complex already."""
     if len(args) != 1 or words or base(walk.env[args[0]]) is not COMPLEX:
         return False
-    return _give_alias(walk, op, args[0])
+    return walk.give_name(op, args[0])
 
 
 def _as_floats(fn: Any) -> Handler:

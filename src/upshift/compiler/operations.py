@@ -50,6 +50,7 @@ from .kinds import (
     matches,
     plain,
 )
+from .prelude.registry import registered
 from .protocol import UNARY, compare_objects, compare_tuples, is_object, is_user_object, truth_of
 from .rows import memory, numbers, numpy_numbers, texts
 from .rows.numbers import base, is_numpy_number, safe
@@ -67,13 +68,7 @@ OF_ARRAYS: dict[str, Callable[..., Any]] = {}
 
 def operation(*codes: str) -> Callable[[Callable[[Walk, Op], None]], Callable[[Walk, Op], None]]:
     """Registers what an operation of `code.py` does to kinds."""
-
-    def register(f: Callable[[Walk, Op], None]) -> Callable[[Walk, Op], None]:
-        for code in codes:
-            OPERATIONS[code] = f
-        return f
-
-    return register
+    return registered(OPERATIONS, codes)
 
 
 # ---- values and variables
@@ -88,9 +83,7 @@ def _const(walk: Walk, op: Op) -> None:
 @operation("move")
 def _move(walk: Walk, op: Op) -> None:
     walk.kind(op.args[0])
-    assert op.dst is not None
-    walk.alias(walk.name(op.dst), walk.name(op.args[0]))
-    walk.next_op()
+    walk.give_name(op, walk.name(op.args[0]))
 
 
 @operation("del")
@@ -119,8 +112,7 @@ def capture(walk: Walk, op: Op, value: Any, path: Any) -> None:
     """The result of an operation is something captured."""
     assert op.dst is not None
     name = captured(walk, value, path)
-    walk.alias(walk.name(op.dst), name)
-    walk.next_op()
+    walk.give_name(op, name)
 
 
 @operation("import")
@@ -425,8 +417,7 @@ def _truth(walk: Walk, op: Op) -> None:
         assert op.dst is not None
         if isinstance(answer, bool):
             return walk.give(op, Literal(BOOL, answer), constant(Literal(BOOL, answer)))
-        walk.alias(walk.name(op.dst), answer)
-        walk.next_op()
+        walk.give_name(op, answer)
     return None
 
 
@@ -642,8 +633,8 @@ def _unpack(walk: Walk, op: Op) -> None:
             after = count - star - 1
             middle = names[star : have - after]
             names[star : have - after] = [list_of(walk, middle)]
-        walk.alias(walk.name(op.dst), tuple_of(walk, names))
-        return walk.next_op()
+        walk.give_name(op, tuple_of(walk, names))
+        return
     if isinstance(kind, List) and star is None:
         return _unpack_list(walk, op, full, kind, count)
     if numbers.rank(kind) >= 0 or kind is NONE:
@@ -684,8 +675,7 @@ def _unpack_list(walk: Walk, op: Op, full: str, kind: List, count: int) -> None:
 
     walk.step(check, None, (full,))
     rows = [safe(lambda w, xs, at=str(i): memory.get(w, kind, xs, at)) for i in range(count)]
-    walk.alias(walk.name(op.dst), tuple_of(walk, [walk.temporary(inside, row, full) for row in rows]))
-    walk.next_op()
+    walk.give_name(op, tuple_of(walk, [walk.temporary(inside, row, full) for row in rows]))
 
 
 @operation("pick")
@@ -696,8 +686,7 @@ def _pick(walk: Walk, op: Op) -> None:
     item = walk.env[name]
     if isinstance(item, Either):
         return walk.give(op, item, safe(lambda w, v: v), name)
-    walk.alias(walk.name(op.dst), name)
-    return walk.next_op()
+    walk.give_name(op, name)
 
 
 # ---- items
@@ -753,10 +742,11 @@ def known_item(walk: Walk, op: Op, owner: str, index: str, error: type, default:
     if isinstance(at, Literal | Static) or at is NONE:
         key = getattr(at, "value", None)
         found = next((i for i, name in enumerate(of.names) if name == key), None)
-        if found is None and default is None:
+        name = default if found is None else item_of_tuple(walk, owner, found)
+        if name is None:
             raise Leaves(error, f"{key!r} is not there")
-        walk.alias(walk.name(op.dst), default if found is None else item_of_tuple(walk, owner, found))  # type: ignore[arg-type]
-        return walk.next_op()
+        walk.give_name(op, name)
+        return
     rows = [comparison(walk, "Eq", at, literal_of(name)) for name in of.names]
     if any(row is None for row in rows):
         raise walk.doubt(f"looks for {at!r} in {of!r}")
@@ -808,8 +798,8 @@ def _tuple_item(walk: Walk, op: Op, owner: str, index: str, of: Tuple, at: Kind)
         if isinstance(walk.env[name], Either):
             return walk.give(op, walk.env[name], safe(lambda w, v: v), name)
         assert op.dst is not None
-        walk.alias(walk.name(op.dst), name)
-        return walk.next_op()
+        walk.give_name(op, name)
+        return
     names = [item_of_tuple(walk, owner, i) for i in range(n)]
     listed = list_of(walk, names)
     made = walk.env[listed]
@@ -823,9 +813,7 @@ def _tuple_slice(walk: Walk, op: Op, owner: str, of: Tuple, at: Slice) -> None:
         raise walk.doubt("a slice of a tuple")
     bounds = slice(*[None if k is NONE else k.value for k in at.items])  # type: ignore[attr-defined]
     names = [item_of_tuple(walk, owner, i) for i in range(len(of.items))[bounds]]
-    assert op.dst is not None
-    walk.alias(walk.name(op.dst), tuple_of(walk, names))
-    walk.next_op()
+    walk.give_name(op, tuple_of(walk, names))
 
 
 @operation("setitem")
@@ -881,8 +869,8 @@ def iterate(walk: Walk, op: Op, full: str, kind: Kind) -> None:
     """An iterator over a value: mostly a generator of the prelude."""
     assert op.dst is not None
     if isinstance(kind, Generator | Items):
-        walk.alias(walk.name(op.dst), full)
-        return walk.next_op()
+        walk.give_name(op, full)
+        return
     if isinstance(kind, List):
         return prelude(walk, op, "list_items", [full])
     if isinstance(kind, Array):
@@ -930,11 +918,11 @@ def _gather(walk: Walk, op: Op) -> None:
         for name, kind, starred in zip(names, kinds, op.extra):
             count = len(kind.items) if isinstance(kind, Tuple) else 0
             given += [item_of_tuple(walk, name, i) for i in range(count)] if starred else [name]
-        walk.alias(walk.name(op.dst), tuple_of(walk, given))
-        return walk.next_op()
+        walk.give_name(op, tuple_of(walk, given))
+        return
     if len(kinds) == 1 and isinstance(kinds[0], List):
-        walk.alias(walk.name(op.dst), names[0])
-        return walk.next_op()
+        walk.give_name(op, names[0])
+        return
     words = [f"x{i}" for i in range(len(names))]
     lines = [f"def gathered({', '.join(words)}):", "    made = []"]
     for word, starred in zip(words, op.extra):
@@ -1048,9 +1036,7 @@ def _super(walk: Walk, op: Op) -> None:
 def _locals(walk: Walk, op: Op) -> None:
     """A dict of the variables that are set."""
     names = [name for name in op.extra if walk.name(name) in walk.env]
-    assert op.dst is not None
-    walk.alias(walk.name(op.dst), known_of(walk, {name: walk.name(name) for name in names}))
-    walk.next_op()
+    walk.give_name(op, known_of(walk, {name: walk.name(name) for name in names}))
 
 
 # ---- texts

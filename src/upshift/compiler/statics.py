@@ -18,13 +18,6 @@ from .rows.numbers import base
 from .values import captured, constant, item_of_tuple, tuple_of, tuple_row
 
 
-def _give_name(walk: Walk, op: Op, name: str) -> bool:
-    assert op.dst is not None
-    walk.alias(walk.name(op.dst), name)
-    walk.next_op()
-    return True
-
-
 def _name_of(op: Op) -> str:
     return op.extra[0] if op.code == "method" else ""
 
@@ -42,13 +35,13 @@ def _view(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     assert isinstance(kind, Known)
     values = [item_of_tuple(walk, args[0], i) for i in range(len(kind.names))]
     if _name_of(op) == "values":
-        return _give_name(walk, op, tuple_of(walk, values))
+        return walk.give_name(op, tuple_of(walk, values))
     if _name_of(op) == "keys":
-        return _give_name(walk, op, tuple_of(walk, _keys(walk, kind)))
+        return walk.give_name(op, tuple_of(walk, _keys(walk, kind)))
     if _name_of(op) != "items":
         return False
     pairs = [tuple_of(walk, [key, value]) for key, value in zip(_keys(walk, kind), values)]
-    return _give_name(walk, op, tuple_of(walk, pairs))
+    return walk.give_name(op, tuple_of(walk, pairs))
 
 
 def _get(walk: Walk, op: Op, args: Given, words: Words) -> bool:
@@ -58,7 +51,7 @@ def _get(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 
 
 def _copy(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-    return _give_name(walk, op, args[0])
+    return walk.give_name(op, args[0])
 
 
 def _change(walk: Walk, op: Op, args: Given, words: Words) -> bool:
@@ -80,7 +73,7 @@ def _change(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if op.dst is None:
         walk.next_op()
         return True
-    return _give_name(walk, op, given)
+    return walk.give_name(op, given)
 
 
 def _is_alone(walk: Walk, op: Op, full: str) -> bool:
@@ -112,7 +105,7 @@ def _enum_by_value(walk: Walk, op: Op, target: Static, args: Given, keywords: Wo
         return False
     given, members = walk.env[args[0]], list(target.value)
     if isinstance(given, Static) and given.value in members:
-        return _give_name(walk, op, args[0])
+        return walk.give_name(op, args[0])
     names = [captured(walk, one, (*target.path, ("attr", one.name))) for one in members]
     kind = Known(tuple(one.value for one in members), tuple(walk.env[name] for name in names))
     made = walk.temporary(kind, tuple_row(kind), *names)

@@ -297,7 +297,7 @@ def operator(walk: Walk, op: Op, word: str, a: str, b: str, inplace: bool = Fals
     """`a + b` where one of them is an array; whether it was."""
     ka, kb = walk.env[a], walk.env[b]
     if word == "MatMult" and is_array(ka) and is_array(kb) and not inplace:
-        return give(walk, op, PRODUCT["matmul"](walk, a, b))
+        return walk.give_name(op, PRODUCT["matmul"](walk, a, b))
     if not (is_array(ka) or is_array(kb)) or word not in OPERATORS:
         return False
     if not all(is_array(kind) or is_number(kind) for kind in (ka, kb)):
@@ -305,10 +305,7 @@ def operator(walk: Walk, op: Op, word: str, a: str, b: str, inplace: bool = Fals
     if inplace and is_array(ka):
         return _in_place(walk, op, word, a, b)
     name = _operate(walk, word, a, b)
-    assert op.dst is not None
-    walk.alias(walk.name(op.dst), name)
-    walk.next_op()
-    return True
+    return walk.give_name(op, name)
 
 
 def _operate(walk: Walk, word: str, a: str, b: str) -> str:
@@ -357,10 +354,7 @@ def _in_place(walk: Walk, op: Op, word: str, a: str, b: str) -> bool:
     if made.ndim > kind.ndim:
         raise Leaves(ValueError, "an operand in place has fewer axes than the result")
     assign(walk, a, name)
-    assert op.dst is not None
-    walk.alias(walk.name(op.dst), a)
-    walk.next_op()
-    return True
+    return walk.give_name(op, a)
 
 
 def compare(walk: Walk, op: Op, word: str, a: str, b: str) -> bool:
@@ -370,22 +364,14 @@ def compare(walk: Walk, op: Op, word: str, a: str, b: str) -> bool:
         return False
     if not all(is_array(kind) or is_number(kind) for kind in (ka, kb)):
         return False
-    return give(walk, op, apply(walk, COMPARISONS[word], [a, b]))
+    return walk.give_name(op, apply(walk, COMPARISONS[word], [a, b]))
 
 
 def unary(walk: Walk, op: Op, word: str, name: str) -> bool:
     """`-x`, `+x` or `~x` of an array, put off; whether it was one."""
     if not is_array(walk.env[name]) or word not in UNARY:
         return False
-    return give(walk, op, apply(walk, UNARY[word], [name]))
-
-
-def give(walk: Walk, op: Op, name: str) -> bool:
-    """The result of an operation is the value of a variable."""
-    if op.dst is not None:
-        walk.alias(walk.name(op.dst), name)
-    walk.next_op()
-    return True
+    return walk.give_name(op, apply(walk, UNARY[word], [name]))
 
 
 # ---- writing into arrays

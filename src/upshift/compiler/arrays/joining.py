@@ -13,7 +13,7 @@ from ..follow import called
 from ..kinds import NUMPY, Array, Fused, Kind, List, Tuple
 from ..numpy_library import before
 from ..values import item_of_tuple
-from .elementwise import force, give, order_row
+from .elementwise import force, order_row
 from .library import by_name
 from .making import array_of
 from .reductions import axes_of
@@ -140,10 +140,10 @@ def _concatenate(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if names is None:
         ndim = _inside(walk, given["arrays"]).ndim
         axis = _axis(walk, given.get("axis"), ndim)
-        return give(walk, op, _joined_list(walk, given["arrays"], ndim, axis))
+        return walk.give_name(op, _joined_list(walk, given["arrays"], ndim, axis))
     if not names:
         raise Leaves(ValueError, "need at least one array to concatenate")
-    return give(walk, op, concatenated(walk, names, _axis(walk, given.get("axis"), max(_ndims(walk, names)))))
+    return walk.give_name(op, concatenated(walk, names, _axis(walk, given.get("axis"), max(_ndims(walk, names)))))
 
 
 def _expanded(walk: Walk, names: list[str], index: str) -> list[str]:
@@ -159,11 +159,11 @@ def _stack(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         ndim = _inside(walk, given["arrays"]).ndim + 1
         axis = _axis(walk, given.get("axis"), ndim)
         index = ", ".join([":"] * axis + ["None"] + ["..."])
-        return give(walk, op, _joined_list(walk, given["arrays"], ndim, axis, index))
+        return walk.give_name(op, _joined_list(walk, given["arrays"], ndim, axis, index))
     ndim = max(_ndims(walk, names))
     axis = _axis(walk, given.get("axis"), ndim + 1)
     index = ", ".join([":"] * axis + ["None"] + ["..."])
-    return give(walk, op, concatenated(walk, _expanded(walk, names, index), axis))
+    return walk.give_name(op, concatenated(walk, _expanded(walk, names, index), axis))
 
 
 def _several(fn: Any, along: dict[int, tuple[str, int]], last: tuple[str, int]) -> None:
@@ -176,13 +176,13 @@ def _several(fn: Any, along: dict[int, tuple[str, int]], last: tuple[str, int]) 
         if names is None:
             ndim = _inside(walk, args[0]).ndim
             index, axis = along.get(ndim, last)
-            return give(walk, op, _joined_list(walk, args[0], ndim + ("None" in index), axis, index))
+            return walk.give_name(op, _joined_list(walk, args[0], ndim + ("None" in index), axis, index))
         ndims = _ndims(walk, names)
         made, axis = [], last[1]
         for name, ndim in zip(names, ndims):
             index, axis = along.get(ndim, last)
             made += _expanded(walk, [name], index) if index else [name]
-        return give(walk, op, concatenated(walk, made, axis))
+        return walk.give_name(op, concatenated(walk, made, axis))
 
     before(fn)(find)
 

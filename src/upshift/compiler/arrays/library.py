@@ -21,7 +21,7 @@ from ..rows.numbers import safe
 from ..rows.numpy_casts import cast, is_true, operand_of
 from ..values import constant, item_of_tuple, tuple_of
 from . import elementwise, indexing, making, products, reductions, shaping, sweeping
-from .elementwise import apply, as_dtype, assign, converted, force, give, is_array, put_off, shape_of
+from .elementwise import apply, as_dtype, assign, converted, force, is_array, put_off, shape_of
 
 Given_ = dict[str, str]
 Function = Callable[[Walk, Given_], str]
@@ -61,7 +61,7 @@ def function(*originals: Any, names: str, of: str = "", method: str = "") -> Cal
             made = f(walk, given)
             if not c:
                 elementwise.check_order(walk, made, list(given.values()))
-            return give(walk, op, made)
+            return walk.give_name(op, made)
 
         for original in originals:
             name = original.__name__
@@ -88,7 +88,7 @@ def _method(*names: str) -> Callable[[Any], Any]:
 
     def register(f: Any) -> Any:
         def find(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-            return is_array(walk.env[args[0]]) and not words and give(walk, op, f(walk, args[0], args[1:]))
+            return is_array(walk.env[args[0]]) and not words and walk.give_name(op, f(walk, args[0], args[1:]))
 
         for name in names:
             SPECIAL_METHODS["ndarray", name] = find
@@ -131,7 +131,7 @@ def _ufunc(ufunc: np.ufunc) -> Any:
         given = [name if _is_number(walk, name) else making.array_of(walk, name, None) for name in given]
         if not any(is_array(walk.env[name]) for name in given):
             return False
-        return give(walk, op, into(walk, apply(walk, ufunc, given), out))
+        return walk.give_name(op, into(walk, apply(walk, ufunc, given), out))
 
     return find
 
@@ -168,7 +168,7 @@ def _outer_of_ufunc(walk: Walk, op: Op, target: Static, args: Given, words: Word
         return False
     for _ in range(walk.env[b].ndim):  # type: ignore[attr-defined]
         a = shaping.expand(walk, a, walk.env[a].ndim)  # type: ignore[attr-defined]
-    return give(walk, op, apply(walk, ufunc, [a, b]))
+    return walk.give_name(op, apply(walk, ufunc, [a, b]))
 
 
 OTHERS.append(_outer_of_ufunc)
@@ -176,7 +176,7 @@ OTHERS.append(_outer_of_ufunc)
 
 @before(abs)
 def _abs(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-    return len(args) == 1 and is_array(walk.env[args[0]]) and give(walk, op, apply(walk, np.absolute, args))
+    return len(args) == 1 and is_array(walk.env[args[0]]) and walk.give_name(op, apply(walk, np.absolute, args))
 
 
 # ---- intrinsics
@@ -215,7 +215,7 @@ def _set_at(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 @before(intrinsics.new_array)
 def _new_array(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     dtype = walk.env[args[0]].dtype  # type: ignore[attr-defined]
-    return give(walk, op, making.empty(walk, making.lengths_of(walk, args[1]), dtype))
+    return walk.give_name(op, making.empty(walk, making.lengths_of(walk, args[1]), dtype))
 
 
 @before(intrinsics.wrapped)
@@ -551,7 +551,7 @@ def _give(walk: Walk, op: Op) -> None:
         name = _packed(walk, name)
     elif isinstance(walk.env[name], Fused):
         force(walk, name)
-    give(walk, op, name)
+    walk.give_name(op, name)
 
 
 def _packed(walk: Walk, name: str) -> str:
@@ -594,7 +594,7 @@ def _lengths(walk: Walk, names: list[str]) -> list[str]:
 def _reshape(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     given = by_name(walk, "reshape", args, words, ("a", "shape"))
     name = making.array_of(walk, given["a"], None)
-    return give(walk, op, shaping.reshaped(walk, name, _lengths(walk, [given["shape"]])))
+    return walk.give_name(op, shaping.reshaped(walk, name, _lengths(walk, [given["shape"]])))
 
 
 @_method("reshape")
@@ -691,7 +691,7 @@ def _matmul(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if len(args) != 2 or set(words) - {"out"}:
         return False
     names = [making.array_of(walk, name, None) for name in args]
-    return give(walk, op, into(walk, products.matmul(walk, *names), words.get("out")))
+    return walk.give_name(op, into(walk, products.matmul(walk, *names), words.get("out")))
 
 
 @function(np.outer, names="a b", of="a b")

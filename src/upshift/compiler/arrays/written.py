@@ -17,7 +17,7 @@ from ..follow import called
 from ..kinds import NONE, Array, Fused, Kind, Literal, Static, Tuple
 from ..numpy_library import before
 from ..rows.numbers import rank
-from .elementwise import force, give
+from .elementwise import force
 from .library import Given_, function
 from .making import dtype_of
 
@@ -348,7 +348,7 @@ def _arange(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     defaults = [line for word, line in (("start", "    start = 0"), ("step", "    step = 1")) if word not in names]
     lines = (_ARANGE_FLOAT if is_float else _ARANGE_INT).strip().split("\n")
     text = "\n".join([f"def written({', '.join(names)}):", *defaults, *("    " + line for line in lines)])
-    return give(walk, op, called(walk, text, args))
+    return walk.give_name(op, called(walk, text, args))
 
 
 def _linspace(ndims: dict[str, int], values: dict[str, Any]) -> str | None:

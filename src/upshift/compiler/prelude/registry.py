@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,34 +35,26 @@ def apart(f: F) -> F:
     return f
 
 
-def implements(*originals: Any) -> Callable[[F], F]:
-    """Stands for these functions of Python's."""
+def registered(table: dict[Any, Any], keys: Iterable[Any]) -> Callable[[F], F]:
+    """A decorator that puts a function into a table under each of these keys."""
 
     def register(f: F) -> F:
-        for original in originals:
-            IMPLEMENTS[original] = f  # type: ignore[assignment]
+        table.update(dict.fromkeys(keys, f))
         return f
 
     return register
+
+
+def implements(*originals: Any) -> Callable[[F], F]:
+    """Stands for these functions of Python's."""
+    return registered(IMPLEMENTS, originals)
 
 
 def implements_named(module: str, *names: str) -> Callable[[F], F]:
     """Stands for functions of a module that takes long to load."""
-
-    def register(f: F) -> F:
-        for name in names:
-            NAMED[module, name] = f  # type: ignore[assignment]
-        return f
-
-    return register
+    return registered(NAMED, [(module, name) for name in names])
 
 
 def method(cls: str, *names: str) -> Callable[[F], F]:
     """Stands for these methods of a class."""
-
-    def register(f: F) -> F:
-        for name in names:
-            METHODS[cls, name] = f  # type: ignore[assignment]
-        return f
-
-    return register
+    return registered(METHODS, [(cls, name) for name in names])
