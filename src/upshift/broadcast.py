@@ -349,7 +349,7 @@ _SIGNATURE = rf"^{_CORE}(?:,{_CORE})*->{_CORE}(?:,{_CORE})*$"
 def _parse_signature(signature: str) -> tuple[list[Core], list[Core]]:
     """The named dimensions of every input and output.
 
-    >>> parse_signature("(m,n),(n)->(m)")
+    >>> _parse_signature("(m,n),(n)->(m)")
     ([('m', 'n'), ('n',)], [('m',)])
     """
     compact = re.sub(r"\s+", "", signature)
