@@ -1,4 +1,4 @@
-# In: a fresh checkout, Python 3.11 to 3.13 and make. Out: a demonstration, a test run, a lint run, the figures.
+# Sets up, tests and measures, on a fresh machine with Python 3.11 to 3.13 and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -1,4 +1,4 @@
-"""In: a command line. Out: tables of speeds on the terminal, and on request JSON and the table of docs/benchmarks.md.
+"""The command: prints tables of speeds and, on request, writes JSON and the table of docs/benchmarks.md.
 
 python -m benchmarks                          # everything, some 20 minutes
 python -m benchmarks --quick                  # under a minute, without TensorFlow

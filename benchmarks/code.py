@@ -1,4 +1,4 @@
-"""Nothing in; out, how fast optimised machine code is beside Numba by hand, for every case: one thread each, in turns.
+"""How fast optimised machine code is beside Numba by hand, for every case: one thread each, in turns.
 
 python -m benchmarks.code [CASE ...]
 

@@ -1,4 +1,4 @@
-"""Nothing in; out, what compilers of Python make of eleven functions as they stand: prices, refusals, who is right.
+"""What compilers of Python make of eleven functions as they stand: prices, refusals, who is right.
 
 python -m benchmarks.compilers [--rounds N]
 

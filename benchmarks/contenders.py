@@ -1,4 +1,4 @@
-"""In: a case. Out: its contenders, each of which makes a fresh `columns -> result` that nothing remembers."""
+"""The contenders of a case, each of which makes a fresh `columns -> result` that nothing remembers."""
 
 from __future__ import annotations
 

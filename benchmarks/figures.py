@@ -1,4 +1,4 @@
-"""In: the rows of a run. Out: each promise about speed, kept or broken, with the numbers measured."""
+"""Every promise about speed, kept or broken, with the numbers measured."""
 
 from __future__ import annotations
 

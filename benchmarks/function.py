@@ -1,4 +1,4 @@
-"""Nothing in; out, what whole functions cost: plain, by `up.function` and by its peers, in their first calls and later.
+"""What whole functions cost: plain, by `up.function` and by its peers, in their first calls and later.
 
 python -m benchmarks.function [--quick] [--json FILE] [--case NAME]
 

@@ -1,4 +1,4 @@
-"""In: a machine with an NVIDIA GPU. Out: what the cuda gear takes beside kernels by hand, CuPy, JAX and PyTorch.
+"""What the cuda gear takes on an NVIDIA GPU beside kernels by hand, CuPy, JAX and PyTorch.
 
 python -m benchmarks.gpu FOLDER        writes gpu.json and gpu.txt there
 

@@ -1,4 +1,4 @@
-"""In: a case. Out: what a new function costs over its first 1 to 1,000 calls, left to the plan and in each gear.
+"""What a new function costs over its first 1 to 1,000 calls, left to the plan and in each gear.
 
 Nothing is forgiven: tracing, checks and compilation are in the first calls. Only what any function would find done is
 done before the clock starts: frameworks are loaded, this machine is calibrated.

@@ -1,4 +1,4 @@
-"""In: a case. Out: one Row per size and contender: the seconds of its first and of its later calls."""
+"""Measures the contenders of a case: one Row each per size, with the seconds of its first and later calls."""
 
 from __future__ import annotations
 

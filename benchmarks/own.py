@@ -1,4 +1,4 @@
-"""In: `module:function` and what its elements are. Out: how fast each way to map it is here, beside installed peers.
+"""How fast each way to map a user's `module:function` is here, beside installed peers.
 
 upshift bench prices.py:price --data "np.linspace(0, 200, n)" -o price.html
 

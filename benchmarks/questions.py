@@ -1,4 +1,4 @@
-"""In: the name of one of five questions about TensorFlow. Out: its answer as figures, as it is and with Upshift.
+"""Answers five questions about TensorFlow by figures: as it is, and with Upshift.
 
 upshift bench map-fn-vs-loop            # the same for faster-map-fn, function-vs-python, map-fn-on-gpu, numpy-function
 

@@ -1,4 +1,4 @@
-"""In: the rows of a run and a page. Out: the page with the block between its two marks written anew."""
+"""Writes the block between two marks of a page anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: a command line. Out: more cores, more than memory, and other libraries' data, beside what one writes today.
+"""More cores, more than memory, and other libraries' data, beside what one writes today.
 
 python -m benchmarks.scale                       # everything that is installed, some minutes
 python -m benchmarks.scale processes records     # some of it

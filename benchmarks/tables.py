@@ -1,4 +1,4 @@
-"""In: the rows of a run. Out: text for a terminal, and a compact table in Markdown."""
+"""Writes rows of a run as text for a terminal, or as a compact table in Markdown."""
 
 from __future__ import annotations
 

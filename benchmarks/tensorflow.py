@@ -1,4 +1,4 @@
-"""In: a command line. Out: what `ut.map_fn` takes beside every way of TensorFlow, and the promises kept or broken.
+"""What `ut.map_fn` takes beside every way of TensorFlow, and the promises kept or broken.
 
 python -m benchmarks.tensorflow [--quick] [--processor] [--cases NAME ...] [--modes MODE ...] [--json FILE]
 

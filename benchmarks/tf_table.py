@@ -1,4 +1,4 @@
-"""In: rows that `benchmarks.tensorflow --json` wrote. Out: the table and the promises of docs/benchmarks.md.
+"""Writes the table of docs/benchmarks.md from rows that `benchmarks.tensorflow --json` wrote.
 
 python -m benchmarks.tf_table FILE ... [--page docs/benchmarks.md]
 """

@@ -1,4 +1,4 @@
-"""In: rows of a run, in panels. Out: a report of them as text, JSON, a page, plots, or a table in Markdown."""
+"""Reports rows of a run, in panels, as text, JSON, a page, plots, or a table in Markdown."""
 
 from __future__ import annotations
 

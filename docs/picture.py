@@ -1,4 +1,4 @@
-"""The table of layers in ARCHITECTURE.md in; the picture of them out. `python docs/picture.py` draws it anew."""
+"""Draws the picture of the layers from their table in ARCHITECTURE.md: `python docs/picture.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makers of functions in; an AssertionError out where a gear leaves the world, or the results, as the loop does not.
+"""Makers of functions that touch the world: a gear must leave it, and the results, as the loop does.
 
 A maker gives a function, its columns and `state()`, which tells what the function did to the world. It is called anew
 for every run, so that runs do not meet.

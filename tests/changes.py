@@ -1,4 +1,4 @@
-"""A function and a list of changes in; an AssertionError out where a gear misses one of them."""
+"""Changes what a function stands on, from a list of such changes, and sees that every gear takes note."""
 
 from __future__ import annotations
 

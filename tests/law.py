@@ -1,4 +1,4 @@
-"""A function and columns in; an AssertionError out where a gear gives something else than the loop.
+"""The oracle of all tests: runs a function over columns in every gear, and compares with the loop.
 
 check(lambda x: x * 2, [1.0, 2.0])                        # every gear, the first call and the remembered one
 check(f, xs, must_batch=True)                             # the numpy gear may not refuse

@@ -1,4 +1,4 @@
-"""In: functions that once gave another result than the loop, and elements that show it. Out: a failure for each."""
+"""Functions that once gave another result than the loop, and elements that show it: a failure for each."""
 
 from __future__ import annotations
 

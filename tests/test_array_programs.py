@@ -1,4 +1,4 @@
-"""In: random programs on arrays (calls, views, writes, branches, loops). Out: a failure where they are not the loop.
+"""Random programs on arrays (calls, views, writes, branches, loops): a failure where they are not the loop.
 
 Every program is a list of lines. A line is a template with holes for variables by class: M is a 3 by 4 matrix, V a
 vector of 4, S a number, K a vector of ints. Lines that write change a variable in place, under whatever names it has.

@@ -1,4 +1,4 @@
-"""In: every row of the table of array rules, with its samples. Out: a failure where all lanes are not the loop.
+"""Every row of the table of array rules, with its samples: a failure where all lanes are not the loop.
 
 Mutation check (broken on purpose, then counted what fails in the three test files for arrays):
 - reductions, sorting, shaping: `negative` in rules/arrays/call.py gives the axis as it is: 50 + 9 + 3 failures;

@@ -1,4 +1,4 @@
-"""In: functions that use a class with `__float__`, `__int__` or `__array__`. Out: a failure where a gear differs."""
+"""Functions that use a class with `__float__`, `__int__` or `__array__`: a failure where a gear differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: functions of arrays that write, look through views and decide. Out: a failure where a gear is not the loop."""
+"""Functions of arrays that write, look through views and decide: a failure where a gear is not the loop."""
 
 from __future__ import annotations
 

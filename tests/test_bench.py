@@ -1,4 +1,4 @@
-"""In: the benchmark cases and made-up measurements. Out: a failure where a contender is wrong or a figure misjudges."""
+"""The benchmark cases and made-up measurements: a failure where a contender is wrong or a figure misjudges."""
 
 from __future__ import annotations
 

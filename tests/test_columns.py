@@ -1,4 +1,4 @@
-"""Columns of every form in, stacked results of every form out."""
+"""Columns of every form are read, and results of every form are stacked."""
 
 from __future__ import annotations
 

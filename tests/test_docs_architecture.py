@@ -1,4 +1,4 @@
-"""In: ARCHITECTURE.md. Out: a failure for files that are not there, layers it forgets, and values that are not so."""
+"""ARCHITECTURE.md: a failure for files that are not there, layers it forgets, and values that are not so."""
 
 from __future__ import annotations
 

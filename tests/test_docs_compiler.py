@@ -1,4 +1,4 @@
-"""In: docs/compiler.md. Out: a failure for whatever it says that is not so; its steps to add a row are followed."""
+"""docs/compiler.md: a failure for whatever it says that is not so; its steps to add a row are followed."""
 
 from __future__ import annotations
 

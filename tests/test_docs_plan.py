@@ -1,4 +1,4 @@
-"""In: docs/plan.md. Out: a failure for whatever it says that is not so: its tables, its figures, and both theorems."""
+"""docs/plan.md: a failure for whatever it says that is not so: its tables, its figures, and both theorems."""
 
 from __future__ import annotations
 

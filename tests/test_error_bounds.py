@@ -1,4 +1,4 @@
-"""In: functions whose branch or result depends on the last bits of sin, exp, log. Out: a failure for each miss."""
+"""Functions whose branch or result depends on the last bits of sin, exp, log: a failure for each miss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: arrays and tables in files. Out: a failure where a map from file to file is not the loop, or leaves pieces."""
+"""Arrays and tables in files: a failure where a map from file to file is not the loop, or leaves pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: Series, DataFrames and Arrow's tables. Out: a failure where `map` over them is not the loop, or pandas' own."""
+"""Series, DataFrames and Arrow's tables: a failure where `map` over them is not the loop, or pandas' own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: OpenCV's and scikit-image's functions, lane by lane. Out: a failure where they are not the loop."""
+"""OpenCV's and scikit-image's functions, lane by lane: a failure where they are not the loop."""
 
 from __future__ import annotations
 

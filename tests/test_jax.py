@@ -1,4 +1,4 @@
-"""Functions and columns through the jax gear in; a failure out where they are not the loop, nor a reason in words."""
+"""The jax gear gives what the loop gives, or a reason in words."""
 
 from __future__ import annotations
 

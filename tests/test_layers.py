@@ -1,4 +1,4 @@
-"""In: the source of upshift. Out: a failure for each import that goes upward, in a circle or out of sight."""
+"""The source of upshift: a failure for each import that goes upward, in a circle or out of sight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: batches larger than the memory that was allowed. Out: a failure where more is used, or the result is another."""
+"""Batches larger than the memory that was allowed: a failure where more is used, or the result is another."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import pytest
 import upshift as up
 from law import check
 from upshift.columns import list_reader
-from upshift.columns.list_reader import AT_ONCE, FEW, are_all, items_in, numbers_in
+from upshift.columns.list_reader import AT_ONCE, FEW, are_all, columns_of_tuples, numbers_in
 
 ODD_FLOATS = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, -5e-324, 1.7976931348623157e308, 1 / 3]
 EDGES = [0, 1, -1, *(s * (2**k + d) for k in (29, 30, 31, 32, 58, 59) for s in (1, -1) for d in (-1, 0, 1)), 2**60 - 1]
@@ -121,7 +121,7 @@ Named = collections.namedtuple("Named", "a b c")
 def test_items_of_tuples(n: int, make: Any) -> None:
     rng = random.Random(n)
     rows = [make((rng.gauss(0, 1), rng.choice(EDGES), str(i))) for i in range(n)]
-    found = items_in(rows)
+    found = columns_of_tuples(rows)
     assert found is not None
     floats, ints, texts = found
     assert floats is not None and floats.tobytes() == np.array([row[0] for row in rows]).tobytes()
@@ -134,14 +134,14 @@ def test_items_of_tuples(n: int, make: Any) -> None:
 def test_tuples_that_are_not_alike_have_no_items(odd: Any, at: int) -> None:
     rows: list[Any] = [(float(i), i) for i in range(AT_ONCE + 10)]
     rows[at] = odd
-    assert items_in(rows) is None
+    assert columns_of_tuples(rows) is None
 
 
 @pytest.mark.parametrize("odd", [(True, 1), (1.0, 2.0), (1.0, 2**60), (None, 1), ("x", 1), (np.float64(1.0), 1)])
 def test_an_item_of_another_class_has_no_column(odd: Any) -> None:
     rows: list[Any] = [(float(i), i) for i in range(AT_ONCE + 10)]
     rows[-2] = odd
-    found = items_in(rows)
+    found = columns_of_tuples(rows)
     assert found is not None
     for j, cls in enumerate((float, int)):
         expected = type(odd[j]) is cls and odd[j] != 2**60

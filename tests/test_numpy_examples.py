@@ -1,4 +1,4 @@
-"""In: the examples in NumPy's own docstrings. Out: a failure where they do not hold for elements of a batch.
+"""The examples in NumPy's own docstrings: a failure where they do not hold for elements of a batch.
 
 An example that uses an array which was made before is a function of that array: it is mapped over a few of them.
 """

@@ -1,4 +1,4 @@
-"""In: sums of arrays that lie in memory in many ways. Out: a failure where one bit is not the loop's.
+"""Sums of arrays that lie in memory in many ways: a failure where one bit is not the loop's.
 
 NumPy adds up an array as it lies in memory, so that the bits of a sum depend on that. Checked by breaking it: with
 `flat` in place of `flat_as_it_lies`, or without `lanes_laid_out`, or with a larger `BUFFER`, tests here fail.

@@ -1,4 +1,4 @@
-"""In: maps that are watched. Out: a failure where a gear does not tell how far it is, or results are others."""
+"""Maps that are watched: a failure where a gear does not tell how far it is, or results are others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: functions that draw random numbers. Out: a failure where numbers or generators are not as the loop has them."""
+"""Functions that draw random numbers: a failure where numbers or generators are not as the loop has them."""
 
 from __future__ import annotations
 

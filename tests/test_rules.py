@@ -1,4 +1,4 @@
-"""In: the rules with their samples. Out: a failure for each row whose batched call is not the plain one."""
+"""The rules with their samples: a failure for each row whose batched call is not the plain one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: SciPy's functions, by rules and lane by lane. Out: a failure where they are not the loop."""
+"""SciPy's functions, by rules and lane by lane: a failure where they are not the loop."""
 
 from __future__ import annotations
 

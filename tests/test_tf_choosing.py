@@ -1,4 +1,4 @@
-"""In: maps whose ways compete. Out: a failure where a way that loses leaves a trace in results or gradients, where a
+"""Maps whose ways compete: a failure where a way that loses leaves a trace in results or gradients, where a
 way of unknown speed is given more than a few elements, or where a look-up under a tape gives what is out of date."""
 
 from __future__ import annotations

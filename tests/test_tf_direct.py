@@ -1,4 +1,4 @@
-"""In: functions that a whole column may be given to, and such that it may not. Out: a failure where one is taken for an
+"""Functions that a whole column may be given to, and such that it may not: a failure where one is taken for an
 other, or where a function that is seen for the first time gives something else than the loop."""
 
 from __future__ import annotations

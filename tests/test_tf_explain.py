@@ -1,4 +1,4 @@
-"""In: functions of tensors. Out: a failure where an explanation does not say what runs, why, and what to do."""
+"""Functions of tensors: a failure where an explanation does not say what runs, why, and what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: smooth functions of the table. Out: a failure where a gradient is not that of TensorFlow's own map."""
+"""Smooth functions of the table: a failure where a gradient is not that of TensorFlow's own map."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: Keras layers that map. Out: a failure where they learn, save or load other than with TensorFlow's map."""
+"""Keras layers that map: a failure where they learn, save or load other than with TensorFlow's map."""
 
 from __future__ import annotations
 

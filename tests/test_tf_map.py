@@ -1,4 +1,4 @@
-"""In: the table of functions of tensors. Out: a failure where a map gives something else than the loop."""
+"""The table of functions of tensors: a failure where a map gives something else than the loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: arrays written to after a call, and many calls. Out: a failure where memory is shared, or grows."""
+"""Arrays written to after a call, and many calls: a failure where memory is shared, or grows."""
 
 from __future__ import annotations
 

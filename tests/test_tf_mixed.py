@@ -1,4 +1,4 @@
-"""In: functions that mix TensorFlow's operations with NumPy and Python. Out: a failure where they are not the loop's.
+"""Functions that mix TensorFlow's operations with NumPy and Python: a failure where they are not the loop's.
 
 They have no graph, since they leave TensorFlow in between: every operation is computed on all elements by itself.
 """

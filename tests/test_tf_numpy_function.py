@@ -1,4 +1,4 @@
-"""NumPy functions and tensors in; a failure out where `ut.numpy_function` gives something else than TensorFlow's."""
+"""`ut.numpy_function` gives what TensorFlow's own gives, for functions of NumPy and tensors of every sort."""
 
 from __future__ import annotations
 

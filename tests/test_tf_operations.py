@@ -1,4 +1,4 @@
-"""In: single operations on special values of all dtypes. Out: a failure where one that was read is not TensorFlow's."""
+"""Single operations on special values of all dtypes: a failure where one that was read is not TensorFlow's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: functions that act, change or fail, and many calls. Out: a failure where a map shows that it is not the loop."""
+"""Functions that act, change or fail, and many calls: a failure where a map shows that it is not the loop."""
 
 from __future__ import annotations
 

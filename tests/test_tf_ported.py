@@ -1,4 +1,4 @@
-"""In: the kinds of maps that TensorFlow's own tests go through. Out: a failure where TensorFlow's map passes and ours
+"""The kinds of maps that TensorFlow's own tests go through: a failure where TensorFlow's map passes and ours
 does not give the same: at once, when known, in a graph of a known or any length, under a tape, compiled by XLA."""
 
 from __future__ import annotations

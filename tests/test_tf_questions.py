@@ -1,4 +1,4 @@
-"""In: fifteen patterns that people post when TensorFlow's maps are slow. Out: a failure where our words, in place of
+"""Fifteen patterns that people post when TensorFlow's maps are slow: a failure where our words, in place of
 TensorFlow's, give something else than the pattern does: at once, again, and in a graph."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""In: signatures, ragged and composite elements. Out: a failure where a map is not what TensorFlow's own is, or names
+"""Signatures, ragged and composite elements: a failure where a map is not what TensorFlow's own is, or names
 no element in its errors."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""In: TensorFlow's settings, changed between two calls. Out: a failure where a map that is known does not follow."""
+"""TensorFlow's settings, changed between two calls: a failure where a map that is known does not follow."""
 
 from __future__ import annotations
 

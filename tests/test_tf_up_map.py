@@ -1,4 +1,4 @@
-"""In: functions of TensorFlow's operations in `up.map`. Out: a failure where it does not give the loop's tensors."""
+"""Functions of TensorFlow's operations in `up.map`: a failure where it does not give the loop's tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: the table of functions of tensors. Out: a failure where one way to run them gives something else than a loop."""
+"""The table of functions of tensors: a failure where one way to run them gives something else than a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: PyTorch's tensors. Out: a failure where a map over them is not the loop, copies, or loses a gradient."""
+"""PyTorch's tensors: a failure where a map over them is not the loop, copies, or loses a gradient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: functions of scalars and what people pass to `np.vectorize`. Out: a failure where ours means another thing."""
+"""Functions of scalars and what people pass to `np.vectorize`: a failure where ours means another thing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In: functions, axes and structures of arrays. Out: a failure where `up.vmap` is not the loop, stacked."""
+"""Functions, axes and structures of arrays: a failure where `up.vmap` is not the loop, stacked."""
 
 from __future__ import annotations
 

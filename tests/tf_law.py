@@ -1,4 +1,4 @@
-"""In: a function and elements. Out: what the loop of eager calls gives, and an AssertionError where a map differs."""
+"""A function and elements: what the loop of eager calls gives, and an AssertionError where a map differs."""
 
 from __future__ import annotations
 

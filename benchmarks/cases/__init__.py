@@ -1,4 +1,4 @@
-"""In: the name of a case, one file each in this folder. Out: a Case, ready to be measured."""
+"""The cases to be measured, one file each in this folder, by name."""
 
 from __future__ import annotations
 

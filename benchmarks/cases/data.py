@@ -1,4 +1,4 @@
-"""In: a number of elements and a generator. Out: columns that several cases share."""
+"""Columns of made-up data that several cases share."""
 
 import numpy as np
 

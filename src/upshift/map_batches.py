@@ -1,4 +1,4 @@
-"""A function of one element in; out, the same for batches that others cut, such as Ray's datasets.
+"""Makes a function of one element one of batches, for libraries that cut batches themselves, such as Ray's datasets.
 
 ds.map_batches(up.batched(f))
 """

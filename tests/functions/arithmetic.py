@@ -1,4 +1,4 @@
-"""Nothing in; the table of operators on numbers out."""
+"""Functions that use the operators on numbers."""
 
 from __future__ import annotations
 

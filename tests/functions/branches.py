@@ -1,4 +1,4 @@
-"""Nothing in; the table of if, ternaries, early returns, walrus and match out."""
+"""Functions to be mapped: if, ternaries, early returns, walrus and match."""
 
 from __future__ import annotations
 

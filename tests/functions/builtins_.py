@@ -1,4 +1,4 @@
-"""Nothing in; the table of built-in functions out."""
+"""Functions to be mapped: built-in functions."""
 
 from __future__ import annotations
 

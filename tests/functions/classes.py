@@ -1,4 +1,4 @@
-"""Nothing in; the table of objects out: callables, methods, properties, operators of one's own, dispatch."""
+"""Functions of objects: callables, methods, properties, operators of one's own, dispatch."""
 
 from __future__ import annotations
 

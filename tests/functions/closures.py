@@ -1,4 +1,4 @@
-"""Nothing in; the table of closures, defaults, partials, helpers elsewhere, decorators and callables out."""
+"""Functions to be mapped: closures, defaults, partials, helpers elsewhere, decorators and callables."""
 
 from __future__ import annotations
 

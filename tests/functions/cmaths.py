@@ -1,4 +1,4 @@
-"""Nothing in; the table of every function of `cmath` out."""
+"""Functions to be mapped: every function of `cmath`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing in; the table of comparisons, truth and identity out."""
+"""Functions to be mapped: comparisons, truth and identity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing in; the table of complex numbers out."""
+"""Functions of complex numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing in; the datasets out, ordinary and nasty, in groups by the kind of number."""
+"""The datasets, ordinary and nasty, in groups by the kind of number."""
 
 from __future__ import annotations
 

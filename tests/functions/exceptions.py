@@ -1,4 +1,4 @@
-"""Nothing in; the table of try, raise, assert and with out."""
+"""Functions to be mapped: try, raise, assert and with."""
 
 from __future__ import annotations
 

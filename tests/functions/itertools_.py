@@ -1,4 +1,4 @@
-"""Nothing in; the table of itertools, functools and operator over lane values out."""
+"""Functions to be mapped: itertools, functools and operator over lane values."""
 
 from __future__ import annotations
 

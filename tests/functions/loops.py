@@ -1,4 +1,4 @@
-"""Nothing in; the table of while and for loops out."""
+"""Functions to be mapped: while and for loops."""
 
 from __future__ import annotations
 

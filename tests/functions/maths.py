@@ -1,4 +1,4 @@
-"""Nothing in; the table of every function of `math` out, each on its domain and beyond it."""
+"""Functions to be mapped: every function of `math`, each on its domain and beyond it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing in; the table of NumPy scalars as elements out: their own widths, wrapping, warnings, methods."""
+"""Functions to be mapped: NumPy scalars as elements: their own widths, wrapping, warnings, methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing in; the table of random numbers out, with a state of the function's own that each call repeats."""
+"""Functions to be mapped: random numbers, with a state of the function's own that each call repeats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing in; the table of recursive functions out."""
+"""Functions to be mapped: recursive functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing in; the table of text made from numbers and numbers made from text out."""
+"""Functions to be mapped: text made from numbers and numbers made from text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing in; the table of local lists, dicts, tuples, sets, comprehensions and generators out."""
+"""Functions to be mapped: local lists, dicts, tuples, sets, comprehensions and generators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing in; every table out, in one tuple."""
+"""Every table, in one tuple."""
 
 from __future__ import annotations
 

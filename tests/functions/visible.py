@@ -1,4 +1,4 @@
-"""Nothing in; rows of functions out whose classes take notes of what is made of them: a trace must leave none."""
+"""Functions whose classes take notes of what is made of them: a trace must leave none."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def are_all(elements: Sequence[Any], cls: type) -> bool:
     return True
 
 
-def items_in(tuples: Sequence[Any]) -> list[Column | None] | None:
+def columns_of_tuples(tuples: Sequence[Any]) -> list[Column | None] | None:
     """For every item of tuples of one class and length, a column; or None where they are no floats, or no ints.
 
     None for all where the tuples themselves are not alike.

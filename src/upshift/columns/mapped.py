@@ -1,4 +1,4 @@
-"""Columns that are files in memory (np.memmap) in; their pages given back to the system when they have been read."""
+"""Gives the pages of memory maps (np.memmap) back to the system when they have been read."""
 
 from __future__ import annotations
 

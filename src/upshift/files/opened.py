@@ -1,4 +1,4 @@
-"""Paths in; out, what is there: a memory map, a dataset of Arrow's, an array of Zarr's."""
+"""Opens what lies at a path: a memory map, a dataset of Arrow's, an array of Zarr's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user gave as `out` in; out, what takes the results of blocks: an array that is there, or a new file."""
+"""Writes the results of blocks into what was given as `out`: an array that is there, or a new file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns in; out, blocks of them, all of one number of rows but the last."""
+"""Reads columns block by block. All blocks but the last have one number of rows."""
 
 from __future__ import annotations
 

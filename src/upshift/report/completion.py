@@ -1,4 +1,4 @@
-"""The words of the command line in; a script that completes them in bash, zsh or fish out."""
+"""Writes the scripts that complete the words of the command line in bash, zsh and fish."""
 
 from __future__ import annotations
 

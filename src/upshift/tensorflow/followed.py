@@ -1,4 +1,4 @@
-"""A function in; what there is to know of it before its instructions are followed, out."""
+"""What must be known of a function before its instructions are followed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function's bytecode in; whether it only computes with numbers, by a few look-ups and no analysis, out."""
+"""Tells from a function's bytecode, by a few look-ups, whether it only computes with numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two ways of a call whose gradients are recorded in; the one that is slower with its gradient out."""
+"""Measures two ways of a call together with its gradient, and gives the slower one up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a function does with arrays in; steps of the tree out. Writes make new values, so that every step is a value.
+"""Follows what a function does with arrays. Writes make new values, so that every step of the tree is a value.
 
 A lane array knows its storage and the calls by which it is seen from there. A write through any view is one step, which
 makes the storage's next value; views are read again when they are next used. So the tree holds no memory and no order

@@ -1,4 +1,4 @@
-"""Counts of finished elements in; a bar out, or calls of the user's own function: by rich, a notebook, or plain text.
+"""Shows how many elements are finished: a bar by rich, in a notebook, as plain text, or calls of a function.
 
 up.map(f, xs, progress=True)
 up.map(f, xs, progress=lambda p: print(p.done, p.total, p.gear, p.rate))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .powers import powers
+from .powers_of_ten import powers
 
 
 def item(xs: Any, i: Any) -> Any:

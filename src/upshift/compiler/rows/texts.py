@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..kinds import BOOL, STR, Kind, Literal
-from ..prelude.powers import powers
+from ..prelude.powers_of_ten import powers
 from .memory import NO_MEMORY, TEXT, text_byte, text_length
 from .numbers import SIGNED, safe
 
@@ -305,7 +305,7 @@ def c_float(w: Any, s: str) -> str:
 
 @safe
 def scaled_power(w: Any, i: str, half: str) -> str:
-    """Half of a power of ten in 128 bits, from the table in `prelude/powers.py`."""
+    """Half of a power of ten in 128 bits, from the table in `prelude/powers_of_ten.py`."""
     words = ", ".join(f"i64 {_signed(word)}" for word in powers())
     w.module.declare("@up_powers", f"@up_powers = private unnamed_addr constant [{len(powers())} x i64] [{words}]")
     at = w.new(f"add i64 {w.new(f'shl i64 {i}, 1')}, {half}")

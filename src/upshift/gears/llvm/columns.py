@@ -20,7 +20,7 @@ import numpy as np
 from ...columns.forms import is_namedtuple
 from ...columns.inputs import Elements, Records
 from ...columns.kinds import Column, fits_int64
-from ...columns.list_reader import items_in, numbers_in
+from ...columns.list_reader import columns_of_tuples, numbers_in
 from ...columns.unboxed import Unboxed
 from ...compiler.kinds import BOOL, COMPLEX, FLOAT, INT, NONE, NUMPY, STR, Array, Cell, Either, Kind, List, Tuple
 from .arrays import words_of
@@ -124,7 +124,7 @@ def _listed(elements: Sequence[Any]) -> Argument:
     if cls is np.ndarray:
         return _arrays(elements)
     if cls is tuple or (elements and is_namedtuple(elements[0])):
-        found = items_in(elements) if len(elements[0]) <= MOST_ITEMS else None
+        found = columns_of_tuples(elements) if len(elements[0]) <= MOST_ITEMS else None
         if found is not None:
             return _tuples(cls, [_item(elements, j, column) for j, column in enumerate(found)])
     classes = set(map(type, elements))

@@ -34,7 +34,7 @@ TWICE = 3
 """How often a block may be lost; Ray itself begins a task anew as often."""
 
 Work = Callable[[Any, Any, int], Any]
-"""Run in a worker: parts of the function, parts of the columns, and where they begin, in; parts of the answer, out."""
+"""What a worker runs: given the parts of the function and of the columns, and where these begin, those of an answer."""
 
 
 @dataclass(slots=True)

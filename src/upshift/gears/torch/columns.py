@@ -1,4 +1,4 @@
-"""PyTorch's tensors in; tensors out. The law is the loop over their elements, which are tensors, too.
+"""Maps over PyTorch's tensors. The law is the loop over their elements, which are tensors, too.
 
 A function of plain arithmetic runs in the gears for NumPy's numbers, on the very memory of the tensors (DLPack); one of
 PyTorch's operations, or under autograd, by `torch.func.vmap`. Both are compared with the loop on some elements, and
