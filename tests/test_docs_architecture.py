@@ -22,7 +22,7 @@ from upshift.plan.functions import FUNCTIONS, kind_of_column
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-MORE = (ROOT / "docs" / "tracing.md", ROOT / "docs" / "tensors.md")
+MORE = (ROOT / "docs" / "tracing.md", ROOT / "docs" / "tensors.md", ROOT / "docs" / "walks.md")
 WORDS = " ".join(PAGE.split())
 PACKAGE = ROOT / "src" / "upshift"
 NS = [*range(100_000), 3_000_000]
@@ -41,6 +41,24 @@ def test_files_and_folders_that_are_named_are_there():
     assert len(named) > 80 and len(folders) > 15
     for name in {*named, *(folder.rstrip("/") for folder in folders)} - {"cubes.py"}:
         assert any(file.endswith(f"/{name}") for file in files), name
+
+
+def test_the_functions_that_walks_lead_to_are_there():
+    """Every name in a step is defined, or a name, in one of the files that the step names."""
+    steps = re.split(r"\n(?=\d\. |\n)", MORE[-1].read_text(encoding="utf-8"))
+    seen = 0
+    for step in [step.strip() for step in steps if re.match(r"\d\. ", step.strip())]:
+        files = re.findall(r"`((?:\w+/)+\w+\.py)`", step)
+        text = "".join(
+            path.read_text(encoding="utf-8")
+            for file in files
+            for path in (PACKAGE / file, ROOT / file)
+            if path.exists()
+        )
+        for name in re.findall(r"`([a-z]\w+|_\w+|MATHS|Llvm)`", step) if files else ():
+            assert re.search(rf"\b{name}\b", text), (name, files)
+            seen += 1
+    assert seen > 15
 
 
 def test_every_part_of_the_package_is_named():

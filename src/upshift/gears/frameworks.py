@@ -8,7 +8,7 @@ import importlib.util
 import linecache
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..columns.inputs import Lanes
@@ -43,19 +43,11 @@ def prepare(
     gear: str, f: Any, shared: dict[str, Any], lanes: Lanes, tree: Tree | None, exact: bool
 ) -> Prepared | Refusal:
     """A function made ready in a compiled gear, or why not. `tree`: what was traced of it."""
-    if gear == "simd":
-        try:
-            return _in_vectors(tree, exact)
-        except NotCompiled as reason:
-            return reason.refusal
     if gear in FRAMEWORKS and not is_installed(FRAMEWORKS[gear]):
         return Refusal(gear, f"{FRAMEWORKS[gear]} is not installed", remedy=INSTALL[gear])
-    traced = tree if tree is not None and tree.root is not None else None
     with _without_lines():
         try:
-            if gear == "jax":
-                return _in_jax(traced, exact)
-            return _in_cuda(f, shared, lanes, exact)
+            return PREPARES[gear](f, shared, lanes, tree if tree is not None and tree.root is not None else None, exact)
         except NotCompiled as reason:
             return reason.refusal
 
@@ -106,13 +98,13 @@ def _xla_of(f: Any, arguments: Sequence[Argument], values: Sequence[Any]) -> Com
     return compile_call(f, arguments)
 
 
-def _in_vectors(tree: Tree | None, exact: bool) -> Prepared:
-    if tree is None or tree.root is None:
+def _in_vectors(f: Any, shared: dict[str, Any], lanes: Lanes, tree: Tree | None, exact: bool) -> Prepared:
+    if tree is None:
         raise NotCompiled("simd", "it could not be traced")
     return flat.prepare(tree, exact)
 
 
-def _in_jax(tree: Tree | None, exact: bool) -> Prepared:
+def _in_jax(f: Any, shared: dict[str, Any], lanes: Lanes, tree: Tree | None, exact: bool) -> Prepared:
     if tree is None:
         raise NotCompiled("jax", "it could not be traced")
     loaded(_jax_gear)
@@ -121,12 +113,20 @@ def _in_jax(tree: Tree | None, exact: bool) -> Prepared:
     return prepare(tree, exact)
 
 
-def _in_cuda(f: Any, shared: Any, lanes: Lanes, exact: bool) -> Prepared:
+def _in_cuda(f: Any, shared: dict[str, Any], lanes: Lanes, tree: Tree | None, exact: bool) -> Prepared:
     """The function itself, in a thread for every lane."""
     loaded(_cuda_gear)
     from .cuda import function
 
     return function.prepare(f, shared, lanes, exact)
+
+
+PREPARES: dict[str, Callable[[Any, dict[str, Any], Lanes, Tree | None, bool], Prepared]] = {
+    "simd": _in_vectors,
+    "jax": _in_jax,
+    "cuda": _in_cuda,
+}
+"""What makes a function ready in each of these gears, or raises `NotCompiled`."""
 
 
 def why_no_gpu() -> str:
