@@ -50,6 +50,7 @@ docs: $(VENV)/.everything
 
 bench: $(VENV)/.everything
 	$(BIN)/python -m benchmarks --readme
+	$(BIN)/python -m benchmarks map-fn-vs-loop -o docs/questions/map-fn-vs-loop.md
 
 # The wheel is made from the sdist, installed into an empty environment, and shows the demonstration from there.
 dist:

@@ -20,7 +20,7 @@ import upshift as up
 
 from . import life, measure
 from .cases import Case
-from .contenders import LOOP, UPSHIFT, Contender, Run, load_tensorflow, make_fresh
+from .contenders import BY_HAND, LOOP, UPSHIFT, Contender, Run, load_tensorflow, make_fresh
 from .measure import Effort
 from .own import NotUnderstood, add_common, check_outputs, show
 from .told import Bench, Panel
@@ -166,16 +166,11 @@ Made = tuple[str, list[Contender], Callable[..., Any], str]
 
 def map_fn_vs_loop(tf: Any) -> list[Made]:
     """Is tf.map_fn faster than a loop?"""
-    names = ("loop of tensors", "tf.map_fn", "tf.map_fn, graph")
-    return [
-        (
-            f"{f.__name__}, one number",
-            [Contender(LOOP, plain_loop(f)), *some(maps_of(tf, f), *names), *ours_of(tf, f)],
-            numbers,
-            "elements",
-        )
-        for f in (polynomial,)
-    ]
+    found = maps_of(tf, polynomial)
+    names = ("loop of tensors", "tf.map_fn", "tf.map_fn, graph", "tf.vectorized_map")
+    entrants = [Contender(LOOP, plain_loop(polynomial)), *some(found, *names)]
+    entrants += [Contender(BY_HAND, lambda: polynomial), *ours_of(tf, polynomial)]
+    return [("polynomial, one number", entrants, numbers, "elements")]
 
 
 def faster_map_fn(tf: Any) -> list[Made]:
