@@ -185,7 +185,7 @@ class Nest:
 
     def over(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """The result for these arguments; TOO_LARGE where what is shared within a level would be repeated too often."""
-        call = Call(self.levels)
+        call = CallWriter(self.levels)
         axes = zip(*(level.for_arguments(len(args)) for level in self.levels), strict=True)
         passed = [call.write(f"argument {i}", a, x) for i, (a, x) in enumerate(zip(axes, args, strict=True))]
         for name, value in keywords.items():
@@ -220,7 +220,7 @@ class Fixed:
         return made
 
 
-class Call:
+class CallWriter:
     """The arguments of one call, written as an expression of their elements."""
 
     def __init__(self, levels: tuple[Level, ...]) -> None:

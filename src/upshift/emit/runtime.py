@@ -16,7 +16,7 @@ from ..errors import name_element
 from ..rules import per_lane as each_lane
 from ..rules.arrays import ArrayOp, Put, Slot, lower_call
 from ..rules.arrays import each_lane as each_array
-from ..trace.names import applied, call_of
+from ..trace.names import applied, member_of
 
 _PYTHON_KINDS = {kind.name: kind for kind in (BOOL, INT, FLOAT, COMPLEX)}
 
@@ -100,12 +100,12 @@ def _no_spans(i: int, tight: bool) -> Any:
 
 def method(name: str) -> Callable[..., Any]:
     """A method as a function of its object."""
-    return call_of(name, True)
+    return member_of(name, True)
 
 
 def attribute(name: str) -> Callable[..., Any]:
     """An attribute as a function of its object."""
-    return call_of(name, False)
+    return member_of(name, False)
 
 
 def per_lane(fn: Callable[..., Any], kinds: str, *args: Any) -> tuple[Column, Column]:

@@ -17,7 +17,7 @@ from ..rules import PerLane
 from ..rules.arrays import ArrayOp, Put
 from ..rules.arrays.dynamic import Item
 from ..rules.table import name_of
-from ..trace.names import Applied, Call, UfuncMethod
+from ..trace.names import Applied, Member, UfuncMethod
 from ..trace.tree import Guard, Leaf, Node, Raises, Ref, Step, Tree
 
 HEAD = '''"""{title}
@@ -275,7 +275,7 @@ def _function_text(fn: Any) -> str:
     for module, found in _MODULES.items():
         if getattr(found, name, None) is fn:
             return f"{module}.{name}"
-    if isinstance(fn, UfuncMethod) or (type(fn).__module__.startswith("upshift.") and not isinstance(fn, Call)):
+    if isinstance(fn, UfuncMethod) or (type(fn).__module__.startswith("upshift.") and not isinstance(fn, Member)):
         raise NoSource(f"it calls {name}")
     return name_of(fn)
 

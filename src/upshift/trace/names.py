@@ -65,7 +65,7 @@ def user_line() -> str:
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
 
 
-class Call(Interned):
+class Member(Interned):
     """A method call or an attribute as a function of its object."""
 
     def __init__(self, name: str, calls: bool) -> None:
@@ -77,9 +77,9 @@ class Call(Interned):
         return found(*args) if self.calls else found
 
 
-def call_of(name: str, calls: bool) -> Call:
+def member_of(name: str, calls: bool) -> Member:
     """A method call or an attribute, as a function of its object, one for each name."""
-    return Call.of(name, calls)
+    return Member.of(name, calls)
 
 
 class Applied(Interned):

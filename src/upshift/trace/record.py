@@ -20,7 +20,7 @@ from ..rules.predicates import TRUE, Predicate
 from .arrays import Arrays
 from .classes import original_of
 from .lane import LANES, Lane, LaneArray, is_lane
-from .names import call_of, user_line
+from .names import member_of, user_line
 from .sequential_draws import Turns
 from .tree import Const, Guard, Leaf, Node, Raises, Ref, Step, Tree
 
@@ -116,11 +116,11 @@ class Trace:
     def record_attribute(self, lane: Lane, name: str, found: Any) -> Any:
         """Records an attribute of a lane's number, or gives a method that records its call."""
         if not callable(found):
-            fn = {"real": real_part, "imag": imag_part}.get(name) or call_of(name, False)
+            fn = {"real": real_part, "imag": imag_part}.get(name) or member_of(name, False)
             return self.record(fn, (lane,))
         if method_acting(name):
             raise Untraceable(f"{method_acting(name)}: .{name}", where=user_line())
-        fn = conjugate if name in ("conjugate", "conj") else call_of(name, True)
+        fn = conjugate if name in ("conjugate", "conj") else member_of(name, True)
 
         def method(*args: Any, **keywords: Any) -> Any:
             if keywords:

@@ -17,7 +17,7 @@ from ...trace.names import Applied, UfuncMethod
 from ...trace.tree import Step
 from . import arithmetic as do
 from . import indexing, more, products, reductions, shaping
-from .call import Call, Row, is_known, value_of
+from .call import JaxCall, Row, is_known, value_of
 from .functions import call as call_function
 from .numbers import elementwise
 from .value import Value, Work, refuse
@@ -99,7 +99,7 @@ def made_by(work: Work, step: Step, args: list[Any]) -> Value:
     if isinstance(fn, Applied):
         listed, keywords = fn.form.build(iter(args))
         fn, given = fn.fn, tuple(listed)
-    call = Call(fn, given, dict(keywords), kind.parts or (kind,), kind.parts is not None)
+    call = JaxCall(fn, given, dict(keywords), kind.parts or (kind,), kind.parts is not None)
     made = _made(work, call)
     for value, wanted in zip(made.parts or (made,), call.makes, strict=True):
         if value.dtype != wanted.dtype or value.shape != wanted.lane_shape:
@@ -107,7 +107,7 @@ def made_by(work: Work, step: Step, args: list[Any]) -> Value:
     return made
 
 
-def _made(work: Work, call: Call) -> Value:
+def _made(work: Work, call: JaxCall) -> Value:
     fn = call.fn
     if isinstance(fn, Put):
         return indexing.put(work, call)
@@ -126,17 +126,17 @@ def _made(work: Work, call: Call) -> Value:
     raise refuse(f"{call.name} has no row for JAX")
 
 
-def _method(work: Work, call: Call, method: UfuncMethod) -> Value:
+def _method(work: Work, call: JaxCall, method: UfuncMethod) -> Value:
     name = method.ufunc.__name__
     if method.method == "accumulate" and name in RUNNING:
         given = dict(zip(("array", "axis"), call.args, strict=False), **call.keywords)
-        return RUNNING[name](work, Call(_accumulate, (), given, call.makes))
+        return RUNNING[name](work, JaxCall(_accumulate, (), given, call.makes))
     fn = REDUCES.get((name, method.method))
     if fn is None:
         raise refuse(f"{name}.{method.method} has no row for JAX")
     given = dict(zip(("a", "axis", "dtype", "out"), call.args, strict=False), **call.keywords)
     given = {name: value for name, value in given.items() if name not in ("out",)}
-    return ROWS[fn](work, Call(fn, (), {"axis": 0, **given}, call.makes))
+    return ROWS[fn](work, JaxCall(fn, (), {"axis": 0, **given}, call.makes))
 
 
 def _accumulate(array: Any, axis: int = 0) -> None:
@@ -147,7 +147,7 @@ _SAME_NAME = {"positive": "pos", "float_power": "power"}
 _OWN: dict[str, Callable[[Work, Value, Value], Value]] = {"heaviside": more.heaviside}
 
 
-def by_ufunc(work: Work, ufunc: np.ufunc, call: Call) -> Value:
+def by_ufunc(work: Work, ufunc: np.ufunc, call: JaxCall) -> Value:
     """A ufunc in the dtypes that NumPy computes in."""
     if any(value is not None and value is not True for value in call.keywords.values()) or ufunc.nout != 1:
         raise refuse(f"{call.name} with {', '.join(call.keywords) or 'several results'}")

@@ -16,7 +16,7 @@ from .value import Value, Work, refuse
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class JaxCall:
     """One call. Arguments are values, or constants as they are."""
 
     fn: Callable[..., Any]
@@ -51,7 +51,7 @@ class Call:
         return given
 
 
-Row = Callable[[Work, Call], Value]
+Row = Callable[[Work, JaxCall], Value]
 _NOT_GIVEN = getattr(np, "_NoValue", None)
 _HARMLESS = frozenset(("out", "like", "subok", "copy", "casting", "order"))
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from ...rules.arrays import Put
 from . import arithmetic as do
-from .call import Call, is_known, known, value_of
+from .call import JaxCall, is_known, known, value_of
 from .value import Traced, Value, Work, refuse
 
 
-def getitem(work: Work, call: Call) -> Value:
+def getitem(work: Work, call: JaxCall) -> Value:
     """`x[key]`."""
     x, key = call.args
     if not isinstance(x, Value):
@@ -73,7 +73,7 @@ def _within(work: Work, key: Any, shape: tuple[int, ...]) -> Any:
     return tuple(made) if isinstance(key, tuple) else made[0]
 
 
-def take(work: Work, call: Call) -> Value:
+def take(work: Work, call: JaxCall) -> Value:
     """`np.take`."""
     given = call.bound("a", "indices", "axis")
     a, axis = value_of(work, given["a"]), known(given.get("axis"), "an axis")
@@ -85,7 +85,7 @@ def take(work: Work, call: Call) -> Value:
     return work.moved(x[_within(work, key, x.shape)], a)
 
 
-def take_along_axis(work: Work, call: Call) -> Value:
+def take_along_axis(work: Work, call: JaxCall) -> Value:
     """`np.take_along_axis`; lanes with an index out of bounds are left."""
     given = call.bound("arr", "indices", "axis")
     a, index = value_of(work, given["arr"]), value_of(work, given["indices"])
@@ -100,7 +100,7 @@ def take_along_axis(work: Work, call: Call) -> Value:
 # ---- writing
 
 
-def put(work: Work, call: Call) -> Value:
+def put(work: Work, call: JaxCall) -> Value:
     """The storage with a value put into one of its views."""
     base, value, key = call.args
     fn = call.fn

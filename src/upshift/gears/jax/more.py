@@ -10,7 +10,7 @@ from jax import lax
 
 from ...rules.slopes import ROUND
 from . import arithmetic as do
-from .call import Call, Row, axes_of, known, value_of
+from .call import JaxCall, Row, axes_of, known, value_of
 from .reductions import summed
 from .shaping import diff
 from .value import FLOAT, Traced, Value, Work, refuse
@@ -19,7 +19,7 @@ from .value import FLOAT, Traced, Value, Work, refuse
 def placed(*names: str) -> Row:
     """A function that only moves the numbers of one array: NumPy tells where each of them comes from."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         given = call.bound(*names)
         a = value_of(work, given[names[0]])
         rest = {name: known(value, name) for name, value in given.items() if name != names[0]}
@@ -30,7 +30,7 @@ def placed(*names: str) -> Row:
     return row
 
 
-def compress(work: Work, call: Call) -> Value:
+def compress(work: Work, call: JaxCall) -> Value:
     """`np.compress` with a condition that is the same for all lanes."""
     given = call.bound("condition", "a", "axis")
     a = value_of(work, given["a"])
@@ -39,7 +39,7 @@ def compress(work: Work, call: Call) -> Value:
     return work.moved(jnp.ravel(a.x)[picked], a)
 
 
-def reshape(work: Work, call: Call) -> Value:
+def reshape(work: Work, call: JaxCall) -> Value:
     """`np.reshape` in C's or Fortran's order."""
     given = call.bound("a", "shape", "newshape", "order")
     a, order = value_of(work, given["a"]), given.get("order", "C")
@@ -51,7 +51,7 @@ def reshape(work: Work, call: Call) -> Value:
 def at_least(fn: Callable[..., Traced]) -> Row:
     """The row of `np.atleast_1d` and its relatives."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         (arg,) = call.args
         a = value_of(work, arg)
         return work.moved(fn(a.x), a)
@@ -59,7 +59,7 @@ def at_least(fn: Callable[..., Traced]) -> Row:
     return row
 
 
-def unstack(work: Work, call: Call) -> Value:
+def unstack(work: Work, call: JaxCall) -> Value:
     """`np.unstack`: the parts along an axis."""
     given = call.bound("x", "axis")
     a, axis = value_of(work, given["x"]), int(known(given.get("axis", 0), "an axis"))
@@ -70,7 +70,7 @@ def unstack(work: Work, call: Call) -> Value:
 # ---- sums of other things
 
 
-def average(work: Work, call: Call) -> Value:
+def average(work: Work, call: JaxCall) -> Value:
     """`np.average`, with weights of the array's shape or without."""
     given = call.bound("a", "axis", "weights", "keepdims")
     a = value_of(work, given["a"], call.kind.dtype)
@@ -85,7 +85,7 @@ def average(work: Work, call: Call) -> Value:
     return do.divide(work, made, summed(work, weights, axes, keepdims))
 
 
-def trapezoid(work: Work, call: Call) -> Value:
+def trapezoid(work: Work, call: JaxCall) -> Value:
     """`np.trapezoid` with a constant distance."""
     given = call.bound("y", "dx", "axis")
     y = value_of(work, given["y"])
@@ -103,7 +103,7 @@ def trapezoid(work: Work, call: Call) -> Value:
 def without_nan(fill: float | None, fn: Callable[..., Traced] | None = None) -> Row:
     """`nansum`, `nanmean` (no fill), `nanmax` and `nanmin` (a function)."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         given = call.bound("a", "axis", "keepdims")
         a = value_of(work, given["a"])
         if a.dtype.kind != "f":
@@ -125,7 +125,7 @@ def without_nan(fill: float | None, fn: Callable[..., Traced] | None = None) -> 
 # ---- between and beside
 
 
-def interp(work: Work, call: Call) -> Value:
+def interp(work: Work, call: JaxCall) -> Value:
     """`np.interp` of exact numbers; lanes whose table does not ascend are left."""
     given = call.bound("x", "xp", "fp")
     x, xp, fp = (value_of(work, given[name], FLOAT) for name in ("x", "xp", "fp"))
@@ -137,7 +137,7 @@ def interp(work: Work, call: Call) -> Value:
     return work.made(made, x, xp, fp, relative=ROUND[8], absolute=16 * ROUND[8] * fp.most() if work.careful else None)
 
 
-def digitize(work: Work, call: Call) -> Value:
+def digitize(work: Work, call: JaxCall) -> Value:
     """`np.digitize` of exact numbers; lanes whose bins do not ascend are left."""
     given = call.bound("x", "bins", "right")
     x, bins = value_of(work, given["x"], FLOAT), value_of(work, given["bins"], FLOAT)
@@ -150,7 +150,7 @@ def digitize(work: Work, call: Call) -> Value:
     return Value(jnp.searchsorted(bins.x, x.x, side=side).astype(call.kind.dtype))
 
 
-def linspace(work: Work, call: Call) -> Value:
+def linspace(work: Work, call: JaxCall) -> Value:
     """`np.linspace` between two floats."""
     given = call.bound("start", "stop", "num", "endpoint")
     start, stop = (value_of(work, given[name], call.kind.dtype) for name in ("start", "stop"))
@@ -175,7 +175,7 @@ def heaviside(work: Work, a: Value, b: Value) -> Value:
     return work.moved(jnp.where(at.x, b.x, one), b)
 
 
-def singular_values(work: Work, call: Call) -> Value:
+def singular_values(work: Work, call: JaxCall) -> Value:
     """The singular values of a matrix; singular vectors have free signs and are refused."""
     given = call.bound("a", "x", "compute_uv", "full_matrices")
     if call.several or given.get("compute_uv") is True:
@@ -188,9 +188,9 @@ def singular_values(work: Work, call: Call) -> Value:
     return work.made(x, a, relative=ROUND[a.bytes], absolute=off, nonneg=True)
 
 
-def differences(work: Work, call: Call) -> Value:
+def differences(work: Work, call: JaxCall) -> Value:
     """`np.ediff1d`."""
     given = call.bound("ary")
     a = value_of(work, given["ary"])
     flat = work.moved(jnp.ravel(a.x), a)
-    return diff(work, Call(np.diff, (flat,), {}, call.makes))
+    return diff(work, JaxCall(np.diff, (flat,), {}, call.makes))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...rules.slopes import ROUND
 from . import arithmetic as do
-from .call import Call, Row, known, value_of
+from .call import JaxCall, Row, known, value_of
 from .reductions import summed
 from .value import FLOAT, Traced, Value, Work, refuse
 
@@ -36,7 +36,7 @@ def contracted(work: Work, x: Traced, a: Value, b: Value, n: int) -> Value:
     return work.made(x, a, b, relative=2 * round_, absolute=absolute, nonneg=nonneg)
 
 
-def _two(work: Work, call: Call) -> tuple[Value, Value]:
+def _two(work: Work, call: JaxCall) -> tuple[Value, Value]:
     if len(call.args) != 2 or any(value is not None for value in call.keywords.values()):
         raise refuse(f"{call.name} with these arguments")
     dtype = call.kind.dtype
@@ -45,7 +45,7 @@ def _two(work: Work, call: Call) -> tuple[Value, Value]:
     return value_of(work, call.args[0], dtype), value_of(work, call.args[1], dtype)
 
 
-def matmul(work: Work, call: Call) -> Value:
+def matmul(work: Work, call: JaxCall) -> Value:
     """`a @ b`."""
     a, b = _two(work, call)
     return contracted(work, _product(a, b), a, b, a.shape[-1])
@@ -56,7 +56,7 @@ def _product(a: Value, b: Value) -> Traced:
     return jnp.matmul(b.x, a.x.T) if (a.ndim, b.ndim) == (2, 1) else jnp.matmul(a.x, b.x)
 
 
-def dot(work: Work, call: Call) -> Value:
+def dot(work: Work, call: JaxCall) -> Value:
     """`np.dot`."""
     a, b = _two(work, call)
     if not a.ndim or not b.ndim:
@@ -66,13 +66,13 @@ def dot(work: Work, call: Call) -> Value:
     return contracted(work, x, a, b, a.shape[-1])
 
 
-def vdot(work: Work, call: Call) -> Value:
+def vdot(work: Work, call: JaxCall) -> Value:
     """`np.vdot`: the product of two flattened arrays."""
     a, b = _two(work, call)
     return contracted(work, jnp.vdot(a.x, b.x), a, b, a.x.size)
 
 
-def inner(work: Work, call: Call) -> Value:
+def inner(work: Work, call: JaxCall) -> Value:
     """`np.inner`."""
     a, b = _two(work, call)
     if not a.ndim or not b.ndim:
@@ -80,20 +80,20 @@ def inner(work: Work, call: Call) -> Value:
     return contracted(work, jnp.inner(a.x, b.x), a, b, a.shape[-1])
 
 
-def vecdot(work: Work, call: Call) -> Value:
+def vecdot(work: Work, call: JaxCall) -> Value:
     """`np.vecdot`: the product along the last axis."""
     a, b = _two(work, call)
     return contracted(work, jnp.vecdot(a.x, b.x), a, b, a.shape[-1])
 
 
-def outer(work: Work, call: Call) -> Value:
+def outer(work: Work, call: JaxCall) -> Value:
     """`np.outer`: all products of a number of one array with one of the other."""
     a, b = _two(work, call)
     left, right = jnp.ravel(a.x)[:, None], jnp.ravel(b.x)[None, :]
     return do.multiply(work, work.moved(left, a), work.moved(right, b))
 
 
-def einsum(work: Work, call: Call) -> Value:
+def einsum(work: Work, call: JaxCall) -> Value:
     """Subscripts as text; the terms of a sum are counted by the letters that vanish."""
     text, *operands = call.args
     if not isinstance(text, str) or "..." in text or set(call.keywords) - {"optimize"} or len(operands) > 2:
@@ -113,7 +113,7 @@ def einsum(work: Work, call: Call) -> Value:
     return contracted(work, x, values[0], values[1] if len(values) > 1 else one, n)
 
 
-def tensordot(work: Work, call: Call) -> Value:
+def tensordot(work: Work, call: JaxCall) -> Value:
     """`np.tensordot`."""
     given = call.bound("a", "b", "axes")
     dtype = call.kind.dtype
@@ -126,7 +126,7 @@ def tensordot(work: Work, call: Call) -> Value:
     return contracted(work, x, a, b, n)
 
 
-def kron(work: Work, call: Call) -> Value:
+def kron(work: Work, call: JaxCall) -> Value:
     """`np.kron`."""
     a, b = _two(work, call)
     return _product_like(work, work.fixed(jnp.kron(a.x, b.x)), a, b)
@@ -139,7 +139,7 @@ def _product_like(work: Work, x: Traced, a: Value, b: Value) -> Value:
     return contracted(work, x, a, b, 1)
 
 
-def cross(work: Work, call: Call) -> Value:
+def cross(work: Work, call: JaxCall) -> Value:
     """`np.cross`."""
     given = call.bound("a", "b")
     dtype = call.kind.dtype
@@ -147,7 +147,7 @@ def cross(work: Work, call: Call) -> Value:
     return contracted(work, jnp.cross(a.x, b.x), a, b, 2)
 
 
-def trace(work: Work, call: Call) -> Value:
+def trace(work: Work, call: JaxCall) -> Value:
     """`np.trace`: the sum of a diagonal."""
     given = call.bound("a", "offset", "axis1", "axis2")
     a = value_of(work, given["a"], call.kind.dtype)
@@ -159,7 +159,7 @@ def trace(work: Work, call: Call) -> Value:
 def convolve(fn: Callable[..., Traced]) -> Row:
     """The row of `np.convolve` and `np.correlate`."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         given = call.bound("a", "v", "mode")
         dtype = call.kind.dtype
         if dtype.kind not in "f":
@@ -172,7 +172,7 @@ def convolve(fn: Callable[..., Traced]) -> Row:
     return row
 
 
-def norm(work: Work, call: Call) -> Value:
+def norm(work: Work, call: JaxCall) -> Value:
     """The root of a sum of squares, of vectors or of all numbers of a matrix."""
     given = call.bound("x", "ord", "axis", "keepdims")
     a = value_of(work, given["x"], call.kind.dtype)
@@ -203,7 +203,7 @@ def _condition(work: Work, a: Value, inverse: Traced) -> Traced:
     return n * n * a.most() * jnp.max(jnp.abs(inverse)).astype(FLOAT)
 
 
-def inv(work: Work, call: Call) -> Value:
+def inv(work: Work, call: JaxCall) -> Value:
     """The inverse of a matrix, with a bound from its condition number."""
     (arg,) = call.args
     a = _matrix(work, arg, call.kind.dtype)
@@ -212,7 +212,7 @@ def inv(work: Work, call: Call) -> Value:
     return work.made(x, a, relative=ROUND[a.bytes], absolute=off)
 
 
-def solve(work: Work, call: Call) -> Value:
+def solve(work: Work, call: JaxCall) -> Value:
     """The solution of a linear system, with a bound from the condition number."""
     given = call.bound("a", "b")
     a, b = _matrix(work, given["a"], call.kind.dtype), value_of(work, given["b"], call.kind.dtype)
@@ -225,7 +225,7 @@ def solve(work: Work, call: Call) -> Value:
     return work.made(x, a, b, relative=ROUND[a.bytes], absolute=off)
 
 
-def det(work: Work, call: Call) -> Value:
+def det(work: Work, call: JaxCall) -> Value:
     """The determinant, with a bound from the lengths of the rows."""
     (arg,) = call.args
     a = _matrix(work, arg, call.kind.dtype)
@@ -235,7 +235,7 @@ def det(work: Work, call: Call) -> Value:
     return work.made(x, a, relative=ROUND[a.bytes], absolute=8 * n**3 * ROUND[a.bytes] * rows)
 
 
-def eigvalsh(work: Work, call: Call) -> Value:
+def eigvalsh(work: Work, call: JaxCall) -> Value:
     """The eigenvalues of a symmetric matrix, of which NumPy reads the lower half."""
     (arg,) = call.args
     a = _matrix(work, arg, call.kind.dtype)
@@ -244,7 +244,7 @@ def eigvalsh(work: Work, call: Call) -> Value:
     return work.made(x, a, relative=ROUND[a.bytes], absolute=off)
 
 
-def cholesky(work: Work, call: Call) -> Value:
+def cholesky(work: Work, call: JaxCall) -> Value:
     """The Cholesky factor; lanes whose matrix is not positive definite are left."""
     given = call.bound("a")
     a = _matrix(work, given["a"], call.kind.dtype)
@@ -262,7 +262,7 @@ def cholesky(work: Work, call: Call) -> Value:
 def transform(fn: Callable[..., Traced]) -> Row:
     """The row of a Fourier transform."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         given = call.bound("a", "n", "axis")
         single = call.kind.dtype.itemsize // (1 + (call.kind.dtype.kind == "c")) == 4
         a = value_of(work, given["a"])

@@ -16,7 +16,7 @@ from jax import lax
 
 from ...rules.slopes import ROUND
 from . import arithmetic as do
-from .call import Call, Row, axes_of, known, value_of
+from .call import JaxCall, Row, axes_of, known, value_of
 from .value import FLOAT, Traced, Value, Work, larger_of, refuse
 
 
@@ -53,7 +53,7 @@ def summed(work: Work, a: Value, axes: tuple[int, ...], keepdims: bool = False) 
     return work.made(x, a, relative=own, absolute=rounding + spread(n, a.bytes) * a.off())
 
 
-def _asked(call: Call, *names: str) -> dict[str, Any]:
+def _asked(call: JaxCall, *names: str) -> dict[str, Any]:
     return call.bound("a", "x", "axis", "keepdims", *names)
 
 
@@ -61,14 +61,14 @@ def _operand(work: Work, given: dict[str, Any], dtype: np.dtype[Any] | None = No
     return value_of(work, given["a"] if "a" in given else given["x"], dtype)
 
 
-def sum_(work: Work, call: Call) -> Value:
+def sum_(work: Work, call: JaxCall) -> Value:
     """`np.sum`."""
     given = _asked(call, "dtype")
     a = _operand(work, given, call.kind.dtype)
     return summed(work, a, axes_of(given.get("axis"), a.ndim), bool(given.get("keepdims", False)))
 
 
-def mean(work: Work, call: Call) -> Value:
+def mean(work: Work, call: JaxCall) -> Value:
     """`np.mean`."""
     given = _asked(call, "dtype")
     a = _operand(work, given, call.kind.dtype)
@@ -84,7 +84,7 @@ def _mean(work: Work, a: Value, axes: tuple[int, ...], keepdims: bool, less: flo
     return do.divide(work, made, do.cast(work, do.from_constant(work, float(count), real), a.dtype))
 
 
-def var(work: Work, call: Call) -> Value:
+def var(work: Work, call: JaxCall) -> Value:
     """`np.var`: the mean of squared distances from the mean."""
     given = _asked(call, "dtype", "ddof", "correction")
     a = _operand(work, given, call.kind.dtype)
@@ -103,12 +103,12 @@ def var(work: Work, call: Call) -> Value:
     return work.made(made.x, made, relative=made.relative, absolute=2 * jnp.square(middle.off()), nonneg=True)
 
 
-def std(work: Work, call: Call) -> Value:
+def std(work: Work, call: JaxCall) -> Value:
     """`np.std`: the root of the variance."""
     return do.sqrt(work, var(work, call))
 
 
-def prod(work: Work, call: Call) -> Value:
+def prod(work: Work, call: JaxCall) -> Value:
     """`np.prod`."""
     given = _asked(call, "dtype")
     a = _operand(work, given, call.kind.dtype)
@@ -125,7 +125,7 @@ def prod(work: Work, call: Call) -> Value:
 def extreme(fn: Callable[..., Traced]) -> Row:
     """The row of `np.max` or `np.min`."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         given = _asked(call)
         a = _operand(work, given)
         if a.dtype.kind == "c":
@@ -136,7 +136,7 @@ def extreme(fn: Callable[..., Traced]) -> Row:
     return row
 
 
-def ptp(work: Work, call: Call) -> Value:
+def ptp(work: Work, call: JaxCall) -> Value:
     """`np.ptp`: the distance of the largest number from the smallest."""
     return do.subtract(work, extreme(jnp.max)(work, call), extreme(jnp.min)(work, call))
 
@@ -144,7 +144,7 @@ def ptp(work: Work, call: Call) -> Value:
 def truths(fn: Callable[..., Traced]) -> Row:
     """`any` and `all`."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         given = _asked(call)
         a = do.truth(work, _operand(work, given))
         return Value(fn(a.x, axis=axes_of(given.get("axis"), a.ndim), keepdims=bool(given.get("keepdims", False))))
@@ -152,7 +152,7 @@ def truths(fn: Callable[..., Traced]) -> Row:
     return row
 
 
-def count_nonzero(work: Work, call: Call) -> Value:
+def count_nonzero(work: Work, call: JaxCall) -> Value:
     """`np.count_nonzero`."""
     given = _asked(call)
     a = do.truth(work, _operand(work, given))
@@ -163,7 +163,7 @@ def count_nonzero(work: Work, call: Call) -> Value:
 def arg_extreme(fn: Callable[..., Traced], best: Callable[..., Traced]) -> Row:
     """`argmax` and `argmin`: where another number is as good within the bound, the lane is odd."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         given = _asked(call)
         a = _operand(work, given)
         axis = known(given.get("axis"), "an axis")
@@ -179,12 +179,12 @@ def arg_extreme(fn: Callable[..., Traced], best: Callable[..., Traced]) -> Row:
     return row
 
 
-def cumsum(work: Work, call: Call) -> Value:
+def cumsum(work: Work, call: JaxCall) -> Value:
     """`np.cumsum`."""
     return _running_sum(work, call, jnp.cumsum)
 
 
-def _running_sum(work: Work, call: Call, fn: Callable[..., Traced]) -> Value:
+def _running_sum(work: Work, call: JaxCall, fn: Callable[..., Traced]) -> Value:
     given = _asked(call, "dtype")
     a = _operand(work, given, call.kind.dtype)
     axis = known(given.get("axis"), "an axis")
@@ -199,7 +199,7 @@ def _running_sum(work: Work, call: Call, fn: Callable[..., Traced]) -> Value:
     return work.made(x, a, relative=own, absolute=n * (own * a.most() + a.off()))
 
 
-def cumprod(work: Work, call: Call) -> Value:
+def cumprod(work: Work, call: JaxCall) -> Value:
     """`np.cumprod`."""
     given = _asked(call, "dtype")
     a = _operand(work, given, call.kind.dtype)
@@ -216,7 +216,7 @@ def cumprod(work: Work, call: Call) -> Value:
 def running_extreme(fn: Callable[..., Traced]) -> Row:
     """The row of `np.maximum.accumulate` or `np.minimum.accumulate`; lanes with NaN are left."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         given = call.bound("array", "axis")
         a = value_of(work, given["array"])
         if not a.ndim or a.dtype.kind == "f":
@@ -244,7 +244,7 @@ def _at(work: Work, a: Value, i: int, axis: int) -> Value:
     return work.moved(lax.index_in_dim(a.x, i, axis, keepdims=False), a)
 
 
-def median(work: Work, call: Call) -> Value:
+def median(work: Work, call: JaxCall) -> Value:
     """`np.median`: the middle number, or the mean of the middle two."""
     given = call.bound("a", "axis")
     a, axis, n = _sorted_along(work, given)
@@ -257,7 +257,7 @@ def median(work: Work, call: Call) -> Value:
 def quantile(scale: float) -> Row:
     """`quantile` and `percentile` with one number to ask for, between two neighbours."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         given = call.bound("a", "q", "axis")
         asked = known(given["q"], "a quantile")
         if np.ndim(asked):

@@ -10,14 +10,14 @@ import numpy as np
 from jax import lax
 
 from . import arithmetic as do
-from .call import Call, Row, is_known, known, value_of
+from .call import JaxCall, Row, is_known, known, value_of
 from .value import FLOAT, Traced, Value, Work, refuse
 
 
 def moving(fn: Callable[..., Traced], *names: str) -> Row:
     """A function of one array; its other arguments must be known now. `names`: the array's, then those it may have."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         given = call.bound(*names)
         a = value_of(work, given.pop(names[0]))
         rest = {name: known(value, name) for name, value in given.items() if name in names}
@@ -29,7 +29,7 @@ def moving(fn: Callable[..., Traced], *names: str) -> Row:
 def splitting(fn: Callable[..., Traced]) -> Row:
     """The row of `np.split` and its relatives."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         given = call.bound("ary", "indices_or_sections", "axis")
         a = value_of(work, given["ary"])
         rest = [known(value, "a split") for name, value in given.items() if name != "ary"]
@@ -41,7 +41,7 @@ def splitting(fn: Callable[..., Traced]) -> Row:
 def joining(fn: Callable[..., Traced], name: str) -> Row:
     """A function of a list of arrays."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         given = call.bound(name, "axis")
         pieces = given[name]
         if isinstance(pieces, Value):
@@ -53,14 +53,14 @@ def joining(fn: Callable[..., Traced], name: str) -> Row:
     return row
 
 
-def append(work: Work, call: Call) -> Value:
+def append(work: Work, call: JaxCall) -> Value:
     """`np.append`."""
     given = call.bound("arr", "values", "axis")
     a, b = (value_of(work, given[name], call.kind.dtype) for name in ("arr", "values"))
     return work.moved(jnp.append(a.x, b.x, axis=known(given.get("axis"), "an axis")), a, b)
 
 
-def array(work: Work, call: Call) -> Value:
+def array(work: Work, call: JaxCall) -> Value:
     """`np.array([...])` of numbers and arrays."""
     given = call.bound("object", "a", "obj", "dtype", "ndmin", "order")
     given.pop("dtype", None)
@@ -75,7 +75,7 @@ def array(work: Work, call: Call) -> Value:
 def like(number: float | None) -> Row:
     """`zeros_like`, `ones_like` and `full_like`."""
 
-    def row(work: Work, call: Call) -> Value:
+    def row(work: Work, call: JaxCall) -> Value:
         given = call.bound("a", "x", "prototype", "fill_value", "dtype", "order", "shape")
         if "shape" in given:
             raise refuse(f"{call.name} of another shape")
@@ -85,18 +85,18 @@ def like(number: float | None) -> Row:
     return row
 
 
-def full(work: Work, call: Call) -> Value:
+def full(work: Work, call: JaxCall) -> Value:
     """`np.full`."""
     given = call.bound("shape", "fill_value", "dtype")
     return _filled(work, given["fill_value"], call)
 
 
-def _filled(work: Work, fill: Any, call: Call) -> Value:
+def _filled(work: Work, fill: Any, call: JaxCall) -> Value:
     value = value_of(work, fill, call.kind.dtype)
     return work.moved(jnp.broadcast_to(value.x, call.kind.lane_shape), value)
 
 
-def astype(work: Work, call: Call) -> Value:
+def astype(work: Work, call: JaxCall) -> Value:
     """`np.astype`."""
     given = call.bound("x", "dtype", "order")
     return do.cast(work, value_of(work, given["x"]), call.kind.dtype)
@@ -105,7 +105,7 @@ def astype(work: Work, call: Call) -> Value:
 # ---- selecting
 
 
-def where(work: Work, call: Call) -> Value:
+def where(work: Work, call: JaxCall) -> Value:
     """`np.where` with three arguments."""
     if len(call.args) != 3 or call.keywords:
         raise refuse("where with these arguments")
@@ -114,7 +114,7 @@ def where(work: Work, call: Call) -> Value:
     return work.moved(jnp.where(condition.x, a.x, b.x), a, b)
 
 
-def clip(work: Work, call: Call) -> Value:
+def clip(work: Work, call: JaxCall) -> Value:
     """`np.clip`."""
     given = call.bound("a", "a_min", "a_max", "min", "max")
     made = value_of(work, given["a"], call.kind.dtype)
@@ -126,7 +126,7 @@ def clip(work: Work, call: Call) -> Value:
     return made
 
 
-def select(work: Work, call: Call) -> Value:
+def select(work: Work, call: JaxCall) -> Value:
     """`np.select`: the first choice whose condition holds."""
     given = call.bound("condlist", "choicelist", "default")
     made = value_of(work, given.get("default", 0), call.kind.dtype)
@@ -137,7 +137,7 @@ def select(work: Work, call: Call) -> Value:
     return made
 
 
-def rounding(work: Work, call: Call) -> Value:
+def rounding(work: Work, call: JaxCall) -> Value:
     """To so many decimals: scaled, rounded and scaled back, as NumPy does it."""
     given = call.bound("a", "decimals")
     a, decimals = value_of(work, given["a"]), int(known(given.get("decimals", 0), "decimals"))
@@ -152,7 +152,7 @@ def rounding(work: Work, call: Call) -> Value:
     return back(work, do.rounded(work, "rint", made), scale)
 
 
-def nan_to_num(work: Work, call: Call) -> Value:
+def nan_to_num(work: Work, call: JaxCall) -> Value:
     """`np.nan_to_num` of floats."""
     given = call.bound("x", "nan", "posinf", "neginf")
     a = value_of(work, given["x"])
@@ -168,7 +168,7 @@ def nan_to_num(work: Work, call: Call) -> Value:
     return made
 
 
-def isclose(work: Work, call: Call) -> Value:
+def isclose(work: Work, call: JaxCall) -> Value:
     """`np.isclose`."""
     given = call.bound("a", "b", "rtol", "atol", "equal_nan")
     a, b = (value_of(work, given[name], FLOAT) for name in "ab")
@@ -181,7 +181,7 @@ def isclose(work: Work, call: Call) -> Value:
     return Value(made | (jnp.isnan(a.x) & jnp.isnan(b.x)) if given.get("equal_nan") else made)
 
 
-def allclose(work: Work, call: Call) -> Value:
+def allclose(work: Work, call: JaxCall) -> Value:
     """`np.allclose`."""
     return Value(jnp.all(isclose(work, call).x))
 
@@ -189,7 +189,7 @@ def allclose(work: Work, call: Call) -> Value:
 # ---- order
 
 
-def sort(work: Work, call: Call) -> Value:
+def sort(work: Work, call: JaxCall) -> Value:
     """`np.sort`."""
     given = call.bound("a", "axis", "kind", "stable")
     a = value_of(work, given["a"])
@@ -199,7 +199,7 @@ def sort(work: Work, call: Call) -> Value:
     return work.moved(x, a)
 
 
-def argsort(work: Work, call: Call) -> Value:
+def argsort(work: Work, call: JaxCall) -> Value:
     """Where two are equal, or as near as their bounds, NumPy may name either first."""
     given = call.bound("a", "axis", "kind", "stable")
     a, axis = value_of(work, given["a"]), known(given.get("axis", -1), "an axis")
@@ -219,7 +219,7 @@ def argsort(work: Work, call: Call) -> Value:
     return Value(jnp.argsort(a.x, axis=axis, stable=True).astype(call.kind.dtype))
 
 
-def searchsorted(work: Work, call: Call) -> Value:
+def searchsorted(work: Work, call: JaxCall) -> Value:
     """`np.searchsorted` of exact numbers; lanes whose table does not ascend are left."""
     given = call.bound("a", "v", "side")
     a, v = value_of(work, given["a"]), value_of(work, given["v"])
@@ -234,7 +234,7 @@ def searchsorted(work: Work, call: Call) -> Value:
     return Value(made.astype(call.kind.dtype))
 
 
-def diff(work: Work, call: Call) -> Value:
+def diff(work: Work, call: JaxCall) -> Value:
     """`np.diff`."""
     given = call.bound("a", "n", "axis")
     a, axis = value_of(work, given["a"]), known(given.get("axis", -1), "an axis")
@@ -247,7 +247,7 @@ def diff(work: Work, call: Call) -> Value:
     return made
 
 
-def meshgrid(work: Work, call: Call) -> Value:
+def meshgrid(work: Work, call: JaxCall) -> Value:
     """`np.meshgrid`."""
     if set(call.keywords) - {"indexing"}:
         raise refuse("meshgrid with these arguments")
@@ -256,7 +256,7 @@ def meshgrid(work: Work, call: Call) -> Value:
     return Value(None, parts=tuple(work.moved(x, value) for x, value in zip(made, values, strict=True)))
 
 
-def pad(work: Work, call: Call) -> Value:
+def pad(work: Work, call: JaxCall) -> Value:
     """`np.pad`, in the modes that copy numbers and compute none."""
     given = call.bound("array", "pad_width", "mode", "constant_values")
     a, mode = value_of(work, given["array"]), known(given.get("mode", "constant"), "a mode")
@@ -270,7 +270,7 @@ def pad(work: Work, call: Call) -> Value:
     return work.moved(jnp.pad(a.x, width, mode=mode, **extra), a)
 
 
-def polyval(work: Work, call: Call) -> Value:
+def polyval(work: Work, call: JaxCall) -> Value:
     """One coefficient after the other, as NumPy does it."""
     given = call.bound("p", "x")
     dtype = call.kind.dtype
@@ -283,30 +283,30 @@ def polyval(work: Work, call: Call) -> Value:
     return made
 
 
-def real_part(work: Work, call: Call) -> Value:
+def real_part(work: Work, call: JaxCall) -> Value:
     """The real part of a complex number."""
     return _part(work, call, jnp.real)
 
 
-def imaginary_part(work: Work, call: Call) -> Value:
+def imaginary_part(work: Work, call: JaxCall) -> Value:
     """The imaginary part of a complex number."""
     return _part(work, call, jnp.imag)
 
 
-def _part(work: Work, call: Call, fn: Callable[..., Traced]) -> Value:
+def _part(work: Work, call: JaxCall, fn: Callable[..., Traced]) -> Value:
     (arg,) = call.args
     a = value_of(work, arg)
     return work.made(fn(a.x), a, absolute=None if a.sharp or not work.careful else a.off())
 
 
-def conjugate(work: Work, call: Call) -> Value:
+def conjugate(work: Work, call: JaxCall) -> Value:
     """The complex conjugate; a real number as it is."""
     (arg,) = call.args
     a = value_of(work, arg)
     return work.moved(jnp.conjugate(a.x), a) if a.dtype.kind == "c" else a
 
 
-def same(work: Work, call: Call) -> Value:
+def same(work: Work, call: JaxCall) -> Value:
     """A copy, or a view of all of it."""
     given = call.bound("a", "x", "m", "arys", "order", "subok")
     if given.get("order", "C") not in ("C", "K"):
