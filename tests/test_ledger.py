@@ -539,3 +539,25 @@ def test_what_was_traced_for_a_gear_by_name_is_there_for_other_calls():
     assert next(iter(functions.FUNCTIONS.known.values())).arm("numpy").ready
     assert up.map(f, xs).tolist() == [f(x) for x in xs]
     forget()
+
+
+def test_a_slow_first_run_does_not_hide_what_an_element_takes():
+    """Its first ten elements took as long as two hundred later on: a hundred thousand will not take as long as these."""
+    loop = Loop()
+    loop.line.add(10, 42e-6)
+    loop.line.add(200, 41e-6)
+    assert 15e-3 < loop.seconds(100_000) < 25e-3
+    assert loop.seconds(2) < 45e-6
+
+
+def test_explain_after_brief_calls():
+    def f(x):
+        if x < 20:
+            return x
+        return x * 0.95 if x < 100 else x * 0.9 - 1.5
+
+    code = functions.FUNCTIONS.of(f, [np.zeros(10)], {}, False)
+    for n in (10, 200):
+        code.ledger.ran(code.ledger.arms[0], n, 50e-6)
+    told = up.explain(f, np.linspace(0.0, 200.0, 50_000))
+    assert told.gear == "llvm" and told.seconds["loop"] > told.seconds["llvm"]

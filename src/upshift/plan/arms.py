@@ -34,7 +34,7 @@ from ..gears.pace import Pace
 from ..loading import Later
 from . import prices
 from .batched import Batched
-from .ledger import TRIES, Arm, Ledger
+from .ledger import TRIES, Arm, Ledger, Line
 from .machine import Machines, prepare_machine, run_machine
 from .traces import Traces
 
@@ -171,7 +171,7 @@ class Loop(Way):
     """Plain Python: always ready."""
 
     def __init__(self) -> None:
-        super().__init__("loop", ready=True, sure=True)
+        super().__init__("loop", ready=True, sure=True, line=Line(most_fixed=prices.LOOP_CALL))
 
 
 class Numpy(Way):

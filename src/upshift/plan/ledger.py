@@ -16,6 +16,7 @@ and have not paid yet.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -43,6 +44,8 @@ class Line:
     """
 
     seen: dict[int, tuple[float, float]] = field(default_factory=dict)
+    most_fixed: float = math.inf
+    """The most that does not depend on the size, where that is known: first runs are slow, and may hide the slope."""
 
     def add(self, n: int, seconds: float) -> None:
         """A run of n elements took so long."""
@@ -71,7 +74,7 @@ class Line:
         low, high = self.seen[min(self.seen)], self.seen[max(self.seen)]
         if high[0] < 2 * low[0]:
             return 0.0, high[1] / high[0]
-        rate = max((high[1] - low[1]) / (high[0] - low[0]), 0.0)
+        rate = max((high[1] - low[1]) / (high[0] - low[0]), (high[1] - self.most_fixed) / high[0], 0.0)
         return max(low[1] - rate * low[0], 0.0), rate
 
 

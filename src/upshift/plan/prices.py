@@ -14,6 +14,8 @@ import types
 
 from ..compiler.llvm import is_loaded
 
+LOOP_CALL = 5e-6
+"""The most that a loop takes beside its elements: to begin, and to make an array of the results."""
 TRACE, TRACE_BRANCH, TRACE_OF_ARRAYS = 250e-6, 150e-6, 1.5e-3
 """The first trace of a function and its check, more for every branch in its code; and where elements are arrays."""
 TRACE_SLOWER = 60.0
