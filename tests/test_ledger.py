@@ -17,6 +17,7 @@ import pytest
 import upshift as up
 from upshift.columns.kinds import FLOAT
 from upshift.columns.outputs import Numbers
+from upshift.compiler import check as compiler_check
 from upshift.errors import Refusal
 from upshift.gears.job import Job
 from upshift.plan import arms, call, entries, functions
@@ -33,6 +34,9 @@ class Clock:
         self.now = 0.0
 
     def perf_counter(self):
+        return self.now
+
+    def thread_time(self):
         return self.now
 
 
@@ -542,7 +546,7 @@ def test_what_was_traced_for_a_gear_by_name_is_there_for_other_calls():
 
 
 def test_a_slow_first_run_does_not_hide_what_an_element_takes():
-    """Its first ten elements took as long as two hundred later on: a hundred thousand will not take as long as these."""
+    """Ten elements took as long at first as two hundred later on: a hundred thousand take longer than these."""
     loop = Loop()
     loop.line.add(10, 42e-6)
     loop.line.add(200, 41e-6)
@@ -561,3 +565,17 @@ def test_explain_after_brief_calls():
         code.ledger.ran(code.ledger.arms[0], n, 50e-6)
     told = up.explain(f, np.linspace(0.0, 200.0, 50_000))
     assert told.gear == "llvm" and told.seconds["loop"] > told.seconds["llvm"]
+
+
+def test_a_check_on_a_busy_machine_has_the_time_that_it_was_given(monkeypatch):
+    """Its thread waits for a processor half of the time: twice as long passes before its own time is over."""
+    clock = types.SimpleNamespace(now=0.0)
+    clock.perf_counter, clock.thread_time = lambda: clock.now, lambda: clock.now / 2
+    monkeypatch.setattr(compiler_check, "time", clock)
+    patience = compiler_check.Patience(1.0)
+    over = []
+    for now in (0.5, 1.5, 1.9, 2.1):
+        clock.now = now
+        over.append(patience.is_over())
+    assert over == [False, False, False, True]
+    assert not compiler_check.Patience(float("inf")).is_over()

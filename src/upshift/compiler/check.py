@@ -94,11 +94,27 @@ class Leaves(Exception):
         self.cls, self.reason = cls, reason
 
 
+class Patience:
+    """So many seconds of a thread's own work: what others do meanwhile on a busy machine is not counted."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.began = seconds, time.thread_time() if seconds < math.inf else 0.0
+        self.until = time.perf_counter() + seconds
+
+    def is_over(self) -> bool:
+        """Whether they are used up; the thread's own clock, a slow one, is looked at only where they may be."""
+        if time.perf_counter() <= self.until:
+            return False
+        left = self.seconds - (time.thread_time() - self.began)
+        self.until = time.perf_counter() + left
+        return left <= 0
+
+
 class Unit:
     """All that is compiled together: a function with what it calls."""
 
-    def __init__(self, captures: Captures, deadline: float = math.inf) -> None:
-        self.captures, self.deadline = captures, deadline
+    def __init__(self, captures: Captures, patience: Patience | None = None) -> None:
+        self.captures, self.patience = captures, patience or Patience(math.inf)
         self.given: list[Kind] = []
         """The kinds of the elements, as they come."""
         self.specs: dict[Any, Spec] = {}
@@ -244,9 +260,9 @@ def settled(
     """A function for elements of these kinds, followed until nothing new is learnt; `TakesLonger` after `limit`
     seconds."""
     recursive: set[type] = set()
-    deadline = time.perf_counter() + limit
+    patience = Patience(limit)
     while True:
-        unit = Unit(Captures(), deadline)
+        unit = Unit(Captures(), patience)
         unit.classes_fields = {cls: Fields() for cls in recursive}
         unit.given = kinds
         root = unit.root(f, copy.deepcopy(kinds), shared, whole)
@@ -375,7 +391,7 @@ class Spec:
             seen = {self.entry}
             todo = [self.entry]
             while todo:
-                if time.perf_counter() > self.unit.deadline:
+                if self.unit.patience.is_over():
                     raise TakesLonger
                 version = todo.pop()
                 walk = Walk(self, version)
