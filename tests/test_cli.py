@@ -6,6 +6,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import upshift as up
 from upshift.cli import ACTIONS, FOLLOW, main
 from upshift.errors import Refusal
 from upshift.plan.explained import Cost, Explanation
-from upshift.report import bench, completion
+from upshift.report import bench, completion, demo
 from upshift.views import terminal, text
 
 
@@ -255,3 +256,25 @@ def test_completion_in_bash(capsys, tmp_path):
     ):
         done = subprocess.run([bash, "-c", ask, "ask", *words.split()], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == found
+
+
+def test_the_demonstration(monkeypatch):
+    """Each function with its first call and later ones, then the gears by their names, then an explanation."""
+    monkeypatch.setattr(demo, "SIZES", (300,))
+    monkeypatch.setattr(demo, "best_time", lambda run, seconds: (run(), 1e-3)[1])
+    monkeypatch.setattr(demo, "measured_anew", demo.measure)
+    demo.show(out := io.StringIO())
+    lines = out.getvalue().splitlines()
+    names = [f.__name__ for f, _ in demo.cases(1)]
+    assert [line.split()[0] for line in lines if re.search(r" ms +1\.0x$", line)] == names
+    gears = [line.split() for line in lines if line.startswith("function")][1][1:]
+    assert gears == list(demo.SHOWN) and {"numpy", "llvm", "simd"} < set(gears)
+    by_name = [line.split() for line in lines if len(line.split()) == len(gears) + 1 and line.split()[0] in names]
+    assert [row[0] for row in by_name] == names and all(row[2] == "1.0x" for row in by_name)
+    assert "discount over 300 elements" in out.getvalue()
+
+
+def test_first_calls_are_those_of_a_new_process():
+    found = demo.measured_anew(20)
+    assert set(found) == {f.__name__ for f, _ in demo.cases(1)}
+    assert all(len(times) == 3 and min(times) > 0 for times in found.values())
