@@ -539,3 +539,31 @@ def test_what_was_traced_for_a_gear_by_name_is_there_for_other_calls():
     assert next(iter(functions.FUNCTIONS.known.values())).arm("numpy").ready
     assert up.map(f, xs).tolist() == [f(x) for x in xs]
     forget()
+
+
+def test_a_trace_that_is_not_made_in_time_waits_longer_each_time(monkeypatch):
+    """However little was lost with it: else it would be begun again and again, until nothing more may be risked."""
+    forget()
+    begun = []
+
+    def none_in_time(job, traces, pace, trial=False):
+        begun.append(job.n)
+        return Batched([], [np.arange(job.n)])
+
+    monkeypatch.setattr(arms, "batches", types.SimpleNamespace(batch=none_in_time))
+    monkeypatch.setattr(arms.prices, "tracing_is_loaded", lambda: True)
+
+    def f(x):
+        return x * 2.0
+
+    ledger = ledger_of()
+    numpy = arms.Numpy(f, None, lambda: ledger, False, arms.Items())
+    ledger.arms.append(numpy)
+    ledger.ran(ledger.arms[0], 1000, 1.0)
+    job = Job(f, [[1.0] * 1000], {}, 1000)
+    while ledger.to_build(1000) is numpy:
+        assert len(begun) < 20
+        numpy.build(job, 1000)
+        ledger.built(numpy, 1e-6, False)
+    assert 1 <= len(begun) < 8
+    forget()

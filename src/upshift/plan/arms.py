@@ -215,7 +215,7 @@ class Numpy(Way):
         if isinstance(made, Refusal) and not self.traces.draws:  # numbers are drawn once, when all elements are run
             self.refusal = made
         elif isinstance(made, Batched) and sum(map(len, made.left)) >= min(job.n, FEW):  # not one was traced in time
-            self.price = 2 * OVERRUN * max(took, price)
+            self.price = 2 * OVERRUN * max(took, price, self.price)
         else:
             prices.learn("trace", price, took)
             self.ready = True
