@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import logging
 import math
@@ -54,8 +55,8 @@ FEW_ITEMS = 4
 """Numbers in an element from which on loops over them are not worth a trace."""
 STALL = 6e-3
 """A compilation that takes longer than this is made on another thread, while the call goes on as it is; so is one that
-only makes better code of what runs already, however long it is said to take: LLVM frees the interpreter. So is what
-loads the modules that trace functions."""
+only makes better code of what runs already, however long it is said to take: LLVM frees the interpreter. So are LLVM
+itself and the modules that trace functions, when they are loaded."""
 OVERRUN = 1.5
 """How many times as long as expected a check or a trace may take; it is begun again when thrice that pays."""
 BRIEF_CHECK = 3e-3
@@ -267,7 +268,8 @@ class Llvm(Way):
         return prices.KERNEL_CALL + n * reading + lanes
 
     def build(self, job: Job, n: int) -> None:
-        """First the check, which needs no LLVM and says what the rest costs; then the compilation."""
+        """First the check, which needs no LLVM and says what the rest costs; then LLVM, loaded once in a process; then the
+        compilation."""
         try:
             arguments = [llvm_columns.read(column[:FEW]) for column in job.columns]
         except NotColumns as reason:
@@ -280,11 +282,18 @@ class Llvm(Way):
             if self.price <= BRIEF_CHECK or settings().num_threads == 1:
                 return self._check(job, keys, min(OVERRUN * self.price, self.ledger().allowance(n)))
             return self.elsewhere(lambda: self._check_elsewhere(job, keys))
-        if not llvm.is_loaded():  # on another thread it would take many times as long, beside a loop in Python
-            llvm.load()
-            self.price = prices.code_price(self.checked[keys].size)
+        if not llvm.is_loaded():
+            work = functools.partial(self._load, self.checked[keys].size)
+            return self.here_or_elsewhere(self.ledger(), n, self.price, work, self.waited_for)
         here = (self.price <= STALL and self.quick) or self.waited_for
         self.here_or_elsewhere(self.ledger(), n, self.price, lambda: self._compile(keys), here)
+
+    def _load(self, steps: int) -> None:
+        try:
+            llvm.load()
+        except (ImportError, OSError, RuntimeError) as error:
+            self.refusal = Refusal(llvm.GEAR, f"LLVM cannot be loaded: {error}")
+        self.price = prices.code_price(steps)
 
     def _check(self, job: Job, keys: Any, limit: float) -> None:
         began = time.thread_time()  # beside a call it waits for the interpreter as often as not

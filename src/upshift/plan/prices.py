@@ -24,7 +24,7 @@ BATCH_OF_ARRAYS = 8e-6
 """What a batch saves at most for an element that is an array: the rest is NumPy's own work."""
 CHECK = 30e-6
 """To find the kinds of a function, for every instruction of its bytecode and of what it calls."""
-FIRST_CHECK = 4e-3
+FIRST_CHECK = 1e-3
 """More for the first check of a process, which finds nothing of the library at hand."""
 CODE, CODE_STEP = 3e-3, 20e-6
 """To compile a function quickly, and more for every step of it."""
