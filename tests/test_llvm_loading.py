@@ -120,7 +120,7 @@ def test_where_it_cannot_be_loaded_the_arm_is_refused(monkeypatch):
     monkeypatch.setattr(gear, "load", fails)
     monkeypatch.setattr(threading, "excepthook", lambda found: pytest.fail(f"{found.exc_value}"))
     ledger = Ledger([Arm("loop", ready=True, sure=True)])
-    ledger.ran(ledger.arms[0], 1000, 1e-3)
+    ledger.ran(ledger.arms[0], 1000, 1.0)
     arm = arms.Llvm(lambda x: x + 1.0, lambda: ledger, arms.Items())
     job = Job(arm.f, [[1.0] * 1000], {}, 1000)
     for _ in range(2):  # the check, and LLVM

@@ -268,8 +268,8 @@ class Llvm(Way):
         return prices.KERNEL_CALL + n * reading + lanes
 
     def build(self, job: Job, n: int) -> None:
-        """First the check, which needs no LLVM and says what the rest costs; then LLVM, loaded once in a process; then the
-        compilation."""
+        """First the check, which needs no LLVM and says what the rest costs; then LLVM, loaded once in a process; then
+        the compilation."""
         try:
             arguments = [llvm_columns.read(column[:FEW]) for column in job.columns]
         except NotColumns as reason:
