@@ -50,7 +50,7 @@ class Life:
         for module in (state, trial):
             monkeypatch.setattr(module, "time", self.clock)
         monkeypatch.setattr(state, "prepare_call", self.prepare)
-        monkeypatch.setattr(specialization, "check_price", lambda f: self.check * self.price_lie)
+        monkeypatch.setattr(specialization, "check_price", lambda f, of_arrays: self.check * self.price_lie)
         monkeypatch.setattr(
             specialization, "code_price", lambda steps: self.code / specialization.ASIDE * self.price_lie
         )

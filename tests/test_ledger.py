@@ -505,7 +505,7 @@ def test_machine_code_for_new_kinds_is_bought_when_the_loop_has_cost_its_price(m
     prepare = arms.llvm.prepare
     monkeypatch.setattr(arms.llvm, "prepare", lambda *args: made.append(args) or prepare(*args))
     monkeypatch.setattr(arms.prices, "code_price", lambda steps: 1.0)
-    monkeypatch.setattr(arms.prices, "check_price", lambda f: 0.0)
+    monkeypatch.setattr(arms.prices, "check_price", lambda f, of_arrays: 0.0)
     function.ledger.arms[0].line.seen[12] = 3000.0, 0.4  # seconds that the loop takes
     quick.ready = True
     job = Job(f, [mixed(3000)], {}, 3000)

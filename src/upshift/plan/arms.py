@@ -85,6 +85,8 @@ class Items:
     fields: float = 0.0
     named: list[Any] = field(default_factory=list)
     expected: float = 0.0
+    nested: bool = False
+    """Whether elements are arrays or lists."""
 
     @property
     def picked(self) -> float:
@@ -93,6 +95,7 @@ class Items:
 
     def count(self, element: Any) -> None:
         """Counts an element's numbers, those of the first items of lists included."""
+        self.nested |= isinstance(element, list | np.ndarray)
         if isinstance(element, list):
             for item in itertools.islice(element, MOST_COUNTED):
                 self.count(item)
@@ -240,7 +243,7 @@ class Llvm(Way):
     def __init__(self, f: Any, ledger: Callable[[], Ledger], items: Items) -> None:
         super().__init__("llvm", guess=self._guess)
         self.f, self.ledger, self.items = f, ledger, items
-        self.price = prices.check_price(f)
+        self.price = prices.check_price(f, items.nested)
         self.checked: dict[Any, Any] = {}
         self.prepared: dict[Any, list[llvm.Prepared]] = {}
         self.steps = 0
@@ -413,7 +416,8 @@ class Llvm(Way):
     def _new(self, keys: Any, job: Job) -> llvm.Prepared | Refusal | None:
         """Machine code for kinds, or for captured values, that are new: made when the loop has cost as much as that."""
         with self.lock:
-            price = prices.check_price(self.f) + prices.code_price(self.steps or prices.EXPECTED_STEPS)
+            steps = self.steps or prices.EXPECTED_STEPS
+            price = prices.check_price(self.f, self.items.nested) + prices.code_price(steps)
             self.owed[keys] = self.owed.get(keys, 0.0) + self.ledger().arms[0].seconds(job.n)
             if self.owed[keys] < price and not (self.at_any_price or self.waited_for):
                 return None
@@ -647,7 +651,9 @@ def arms_of(
     of_arrays = any(isinstance(first, np.ndarray) for first in firsts)
     items = Items()
     for first, column in zip(firsts, columns):
-        if not isinstance(column, np.ndarray):
+        if isinstance(column, np.ndarray):
+            items.nested |= column.ndim > 1
+        else:
             items.count(first)
     items.read_by(f)
     items.named.clear()
