@@ -155,8 +155,8 @@ class Specialization:
         return self.plain / self.calls if self.calls else 0.0
 
     def expected(self) -> float:
-        """Seconds that a call by machine code is expected to take; as measured, where it was."""
-        if self.fast_calls:
+        """Seconds that a call by machine code is expected to take; as measured, where there is some."""
+        if self.fast_calls and self.call is not None:
             return self.fast / self.fast_calls
         if self.gear in PRICES:
             return self.per_call / FRAMEWORK_GAIN
