@@ -14,7 +14,7 @@ from upshift.adaptive import pace, specialization, state
 
 def compile_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A function is compiled at the second call of a kind, whatever it costs, and looked at all the time."""
-    monkeypatch.setattr(specialization, "AT_STAKE", -1.0)
+    monkeypatch.setattr(specialization, "RENTED", -1.0)
     monkeypatch.setattr(specialization, "SMALLEST", -1.0)
     monkeypatch.setattr(specialization, "FASTER", math.inf)
     monkeypatch.setattr(specialization, "CHECKS", 1)

@@ -11,8 +11,9 @@ import upshift as up
 from eagerly import compile_at_once
 from law import Rule, compare
 from upshift.adaptive.pace import FAST_PAUSE, Pace
-from upshift.adaptive.specialization import CHECKS, PATIENT, Specialization, specialization_of
+from upshift.adaptive.specialization import CHECKS, Specialization, specialization_of
 from upshift.gears.calls import argument_of
+from upshift.plan.ledger import RISK
 from upshift.plan.prices import loops_in
 
 
@@ -43,17 +44,35 @@ def test_loops_are_found_in_helpers_and_comprehensions():
     assert loops_in(looping) and loops_in(calls_a_loop) and loops_in(comprehends)
 
 
+def spent_until(one: Specialization, call: float) -> float:
+    """Seconds of plain calls until the next step towards machine code pays."""
+    while not one.wants_machine_code():
+        one.add(call, 1)
+    return one.plain
+
+
 def test_formulas_of_large_arrays_wait_longer_than_loops():
-    for f, wait in ((formula, PATIENT), (looping, 1.0)):
+    """Once both are known to compile: what is left is what that costs, and what it is expected to gain."""
+    waited = []
+    for f in (formula, looping):
         one = spec(f)
         one.returned = True
-        while one.plain <= wait * one.price():
-            assert not one.wants_machine_code()
-            one.add(50e-3, 1)
-        assert one.wants_machine_code()
+        spent_until(one, 50e-3)
+        one.is_checked(one.check_price)
+        one.code_price = 20.0  # so that calls are brief beside it
+        waited.append(spent_until(one, 50e-3))
+    assert waited[0] > 4 * waited[1]
     brief = spec(formula)  # small arrays: the time is Python's own
-    brief.add(10e-6, 100_000)
-    assert brief.wants_machine_code()
+    brief.returned = True
+    brief.is_checked(brief.check_price)
+    brief.code_price = 20.0
+    assert spent_until(brief, 10e-6) < waited[0] / 4
+
+
+def test_a_check_waits_until_plain_calls_have_cost_ten_times_its_price():
+    one = spec(looping)
+    one.returned = True
+    assert abs(spent_until(one, 1e-3) - one.check_price / RISK) <= 1e-3 + 1e-9  # the call at hand counts
 
 
 def test_one_slow_plain_call_does_not_decide():

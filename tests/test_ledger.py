@@ -509,7 +509,7 @@ def test_machine_code_for_new_kinds_is_bought_when_the_loop_has_cost_its_price(m
     prepare = arms.llvm.prepare
     monkeypatch.setattr(arms.llvm, "prepare", lambda *args: made.append(args) or prepare(*args))
     monkeypatch.setattr(arms.prices, "code_price", lambda steps: 1.0)
-    monkeypatch.setattr(arms.prices, "check_price", lambda f: 0.0)
+    monkeypatch.setattr(arms.prices, "check_price", lambda f, of_arrays: 0.0)
     function.ledger.arms[0].line.seen[12] = 3000.0, 0.4  # seconds that the loop takes
     quick.ready = True
     job = Job(f, [mixed(3000)], {}, 3000)
@@ -579,3 +579,31 @@ def test_a_check_on_a_busy_machine_has_the_time_that_it_was_given(monkeypatch):
         over.append(patience.is_over())
     assert over == [False, False, False, True]
     assert not compiler_check.Patience(float("inf")).is_over()
+
+
+def test_a_trace_that_is_not_made_in_time_waits_longer_each_time(monkeypatch):
+    """However little was lost with it: else it would be begun again and again, until nothing more may be risked."""
+    forget()
+    begun = []
+
+    def none_in_time(job, traces, pace, trial=False):
+        begun.append(job.n)
+        return Batched([], [np.arange(job.n)])
+
+    monkeypatch.setattr(arms, "batches", types.SimpleNamespace(batch=none_in_time))
+    monkeypatch.setattr(arms.prices, "tracing_is_loaded", lambda: True)
+
+    def f(x):
+        return x * 2.0
+
+    ledger = ledger_of()
+    numpy = arms.Numpy(f, None, lambda: ledger, False, arms.Items())
+    ledger.arms.append(numpy)
+    ledger.ran(ledger.arms[0], 1000, 1.0)
+    job = Job(f, [[1.0] * 1000], {}, 1000)
+    while ledger.to_build(1000) is numpy:
+        assert len(begun) < 20
+        numpy.build(job, 1000)
+        ledger.built(numpy, 1e-6, False)
+    assert 1 <= len(begun) < 8
+    forget()

@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from upshift.compiler import llvm
+from upshift.gears.job import Job
 
 TEXT = "define i64 @twice(i64 %a) {{\n  %b = mul i64 %a, {factor}\n  ret i64 %b\n}}\n"
 
@@ -60,8 +61,8 @@ def test_threads_compile_at_once():
 LOADS = {
     "by a call": "assert not gear.is_loaded()",
     "at once": "gear.load()\nassert gear.is_loaded()",
-    "in the background": "gear.load_in_background()\nwhile not gear.is_loaded():\n    sum(range(1000))",
-    "in the background, and used meanwhile": "gear.load_in_background()",
+    "in the background": "llvm.load_in_background()\nwhile not gear.is_loaded():\n    sum(range(1000))",
+    "in the background, and used meanwhile": "llvm.load_in_background()",
 }
 
 
@@ -70,6 +71,7 @@ def test_it_is_loaded(way):
     script = """
         import sys
         import upshift as up
+        from upshift.compiler import llvm
         from upshift.gears.llvm import gear
 
         assert not gear.is_loaded()
@@ -87,9 +89,10 @@ def test_a_child_that_is_forked_meanwhile_has_it():
     script = """
         import os
         import upshift as up
+        from upshift.compiler import llvm
         from upshift.gears.llvm import gear
 
-        gear.load_in_background()
+        llvm.load_in_background()
         child = os.fork()
         xs = [float(i) for i in range(30)]
         assert up.map(len, [[1], [2, 3]], gear="loop").tolist() == [1, 2]
@@ -102,3 +105,27 @@ def test_a_child_that_is_forked_meanwhile_has_it():
             os._exit(0)
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
+
+
+def test_where_it_cannot_be_loaded_the_arm_is_refused(monkeypatch):
+    """On whatever thread that was found; the loop goes on."""
+    from upshift.gears.llvm import gear
+    from upshift.plan import arms
+    from upshift.plan.ledger import Arm, Ledger
+
+    def fails():
+        raise OSError("there is no such library")
+
+    monkeypatch.setattr(gear, "is_loaded", lambda: False)
+    monkeypatch.setattr(gear, "load", fails)
+    monkeypatch.setattr(threading, "excepthook", lambda found: pytest.fail(f"{found.exc_value}"))
+    ledger = Ledger([Arm("loop", ready=True, sure=True)])
+    ledger.ran(ledger.arms[0], 1000, 1.0)
+    arm = arms.Llvm(lambda x: x + 1.0, lambda: ledger, arms.Items())
+    job = Job(arm.f, [[1.0] * 1000], {}, 1000)
+    for _ in range(2):  # the check, and LLVM
+        arm.build(job, 1000)
+        for thread in threading.enumerate():
+            if thread.name.startswith("upshift "):
+                thread.join(60)
+    assert arm.refusal is not None and "no such library" in arm.refusal.reason

@@ -7,9 +7,10 @@ from typing import Any
 
 from ..errors import Refusal
 from ..plan.explained import refusal_data
+from ..plan.ledger import LONGEST
 from ..views.report import Report
 from ..views.units import time_text
-from .specialization import AT_STAKE, SMALLEST, Specialization
+from .specialization import Specialization
 from .state import FunctionState
 
 
@@ -88,6 +89,10 @@ def _why(state: FunctionState, spec: Specialization) -> str:
         return "machine code rests: too many calls were left to the plain function"
     if spec.call is not None:
         return f"compiled in {time_text(spec.compiled_in)}, being compared with the plain function"
-    if spec.plain > AT_STAKE and spec.per_call <= SMALLEST:
+    if spec.compiling is not None:
+        return "machine code is being made on another thread"
+    missing = spec.missing()
+    if missing >= LONGEST:
         return f"not shifted: a call takes {time_text(spec.per_call)}, which is about what calling machine code takes"
-    return f"not shifted yet: it takes about {time_text(spec.price())} of plain calls until compiling pays"
+    step = "compiling" if spec.code_arm.sure else "a check"
+    return f"not shifted yet: it takes about {time_text(missing)} more of plain calls until {step} pays"

@@ -12,12 +12,13 @@ from typing import Any
 from ..errors import Refusal
 from ..gears.background import Background
 from ..gears.calls import Argument, ArrayOf, CompiledFunction, Result, gear_of, is_strange, leaves_of, name_of
-from ..plan.prices import check_price, code_price, loops_in, size_of
+from ..plan.ledger import Arm, Ledger
+from ..plan.prices import KERNEL_GAIN, OPTIMISED_GAIN, check_price, code_price, learn, loops_in, size_of
 
 SMALLEST = 0.35e-6
-"""Seconds of a plain call below which machine code, which has to be called as well, gives nothing."""
-AT_STAKE = 2e-3
-"""Seconds of plain calls below which machine code is not worth a thought."""
+"""Seconds that a call of machine code takes at least."""
+RENTED = 2e-3
+"""What plain calls may cost together before there is a ledger."""
 COLD = 5e-6
 """Calls shorter than this are slower when one of them is timed than they are among others."""
 HEAVY = 10e-3
@@ -41,17 +42,27 @@ CLEARLY = 0.5
 BETTER = 4.0
 """How many times as long as a few passes of LLVM's all of them take."""
 ASIDE = 0.25
-"""Share of its price that machine code costs: the larger part is LLVM's, which works on another thread meanwhile."""
+"""Share of its price that a compilation costs calls, which go on meanwhile: LLVM works on another thread."""
+FRAMEWORK_GAIN = 3.0
+"""How much faster a program of a framework's is expected to be than calls of its functions one by one."""
 ARRAY_CODE = 8.0
 """How many times longer than code of numbers code of arrays takes to compile: every formula is a nest of loops."""
 RUNS = 2.0
 """Plain calls that a comparison takes, besides: copies of the arguments, machine code that runs for the first time."""
 BUSY_STEP = 20e-6
 """Seconds for an instruction, none of them in a loop, from which on a call is the work of NumPy's own functions."""
-PATIENT = 8.0
-"""How many times its price has to be spent before machine code for such calls is made: it may well gain nothing."""
+BUSY_GAIN = 1.15
+"""How much faster machine code for such calls is expected to be: it may well gain nothing."""
 FASTER = 0.9
 """Machine code is used where it takes at most this share of the plain function's time."""
+
+
+class WayToCall(Arm):
+    """An arm for calls of one kind, which differ by values and lengths: what counts is what they cost on average."""
+
+    def seconds(self, n: int) -> float:
+        """What n calls take."""
+        return n * self.guess(1)
 
 
 @dataclass(slots=True)
@@ -74,12 +85,12 @@ class Specialization:
     call: CompiledFunction | None = None
     fast_call: Callable[..., Any] | None = None
     """The function by machine code, without looks."""
+    written: Callable[[], CompiledFunction] | None = None
+    """Makes machine code of what is checked and written."""
     compiling: Background[Any] | None = None
     """Machine code that is being made on another thread."""
     begun: float = 0.0
     """When that was begun."""
-    improved: bool = False
-    """Whether better code was begun."""
     trusted: bool = False
     checked: int = 0
     fast_calls: float = 0.0
@@ -99,10 +110,29 @@ class Specialization:
     """Time of machine code in each of the last comparisons of long calls, as a share of the plain function's."""
     straight_steps: int = 0
     """Instructions of a function of arrays that has no loops; else 0."""
+    check_price: float = 0.0
+    """Seconds that it is expected to take to check the function and to write its code."""
     code_price: float = 0.0
-    """Seconds that it is expected to take to check and compile the function."""
+    """Seconds that it is expected to take to compile it."""
     since_check: float = 0.0
     """Seconds in machine code since the last comparison."""
+    ledger: Ledger | None = None
+    """None before plain calls have cost RENTED."""
+    plain_arm: Arm = field(init=False)
+    code_arm: Arm = field(init=False)
+    better_arm: Arm = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rent()
+
+    def rent(self) -> None:
+        """Nothing is paid, and nothing is known of what calls cost."""
+        self.plain = self.calls = self.tried = self.tried_plain = 0.0
+        self.ledger, in_framework = None, self.gear in PRICES
+        self.plain_arm = WayToCall("plain", guess=lambda n: self.per_call, ready=True, sure=True)
+        self.code_arm = WayToCall(self.gear, guess=lambda n: self.expected(), sure=in_framework)
+        self.better_arm = WayToCall("llvm", guess=lambda n: self.expected() / OPTIMISED_GAIN, sure=True)
+        self.better_arm.after, self.better_arm.builds_on_it = self.code_arm, True
 
     @property
     def name(self) -> str:
@@ -124,6 +154,15 @@ class Specialization:
         """Seconds of a plain call, on average."""
         return self.plain / self.calls if self.calls else 0.0
 
+    def expected(self) -> float:
+        """Seconds that a call by machine code is expected to take; as measured, where there is some."""
+        if self.fast_calls and self.call is not None:
+            return self.fast / self.fast_calls
+        if self.gear in PRICES:
+            return self.per_call / FRAMEWORK_GAIN
+        busy = self.straight_steps and self.per_call > BUSY_STEP * self.straight_steps
+        return max(SMALLEST, self.per_call / (BUSY_GAIN if busy else KERNEL_GAIN))
+
     @property
     def is_ready(self) -> bool:
         """Whether calls go to machine code."""
@@ -134,8 +173,20 @@ class Specialization:
         if self.calls and took > ODD * self.per_call:
             calls = 1  # perhaps the machine was busy; if it goes on so, it will be looked at more often
         self.shortest = min(self.shortest, took)
+        took = _among_others(took, self.shortest)
         self.calls += calls
-        self.plain += _among_others(took, self.shortest) * calls
+        self.plain += took * calls
+        if self.ledger is not None:
+            self.ledger.ran(self.plain_arm, 1, took, calls)
+        elif self.plain > RENTED:
+            self.ledger = self._new_ledger()
+
+    def _new_ledger(self) -> Ledger:
+        """One that knows what plain calls have cost before."""
+        ledger = Ledger([self.plain_arm, self.code_arm, self.better_arm])
+        if self.calls:
+            ledger.ran(self.plain_arm, 1, self.per_call, round(self.calls))
+        return ledger
 
     def add_fast(self, took: float, calls: int) -> None:
         """A call of machine code was timed, which stands for so many."""
@@ -144,6 +195,8 @@ class Specialization:
         self.fast_calls += calls
         self.fast += took * calls
         self.since_check += took * calls
+        if self.ledger is not None:
+            self.ledger.ran(self.code_arm, 1, took, calls)
 
     def is_free(self) -> bool:
         """Whether machine code may be called now."""
@@ -152,34 +205,57 @@ class Specialization:
     def rent_again(self) -> None:
         """What the function captured has changed for good: machine code is made anew when that has paid again."""
         self.call, self.trusted, self.checked, self.rest = None, False, 0, 0
-        self.plain = self.calls = self.tried = self.tried_plain = 0.0
+        self.rent()
 
     def price(self) -> float:
-        """Seconds that machine code is expected to cost."""
+        """Seconds that the next step towards machine code is expected to cost calls."""
         if self.gear in PRICES:
             loaded = self.gear != "tensorflow" or "upshift.tensorflow" in sys.modules
             return PRICES[self.gear] + PER_RUN * self.per_call + (0.0 if loaded else LOADING)
+        if not self.code_arm.sure:
+            return self.check_price
         return ASIDE * self.code_price + (RUNS * self.per_call if self.has_arrays else 0.0)
 
-    def wants_thought(self) -> bool:
-        """Whether enough was spent to think of machine code."""
-        return (
-            self.refusal is None
-            and self.call is None
-            and self.compiling is None
-            and self.plain > min(AT_STAKE, PRICES.get(self.gear, AT_STAKE))
-            and self.per_call > SMALLEST
-            and self.returned
-        )
-
     def wants_machine_code(self) -> bool:
-        """The ski-rental rule: plain calls have cost as much as compiling will."""
-        busy = self.straight_steps and self.per_call > BUSY_STEP * self.straight_steps
-        return self.plain > self.price() * (PATIENT if busy else 1.0)
+        """Whether the next step towards machine code pays, as the ledger tells."""
+        if self.ledger is None or self.refusal is not None or self.call is not None or self.compiling is not None:
+            return False
+        self.code_arm.price = self.price()
+        return self.returned and self.ledger.to_build(1) is self.code_arm
+
+    def missing(self) -> float:
+        """Seconds of plain calls until the next step pays."""
+        self.code_arm.price = self.price()
+        self.ledger = self.ledger or self._new_ledger()
+        return self.ledger.budget(1)
+
+    def is_checked(self, seconds: float) -> None:
+        """The function can be compiled, which took so many seconds to find."""
+        learn("check", self.check_price, seconds)
+        self._has_paid(seconds)
+        self.code_arm.sure = True
+
+    def refuse(self, why: Refusal, seconds: float = 0.0) -> None:
+        """There is to be no machine code, which took so many seconds to find."""
+        self.refusal = self.code_arm.refusal = why
+        self.call, self.trusted, self.code_arm.ready = None, False, False
+        self._has_paid(seconds)
+
+    def _has_paid(self, seconds: float) -> None:
+        if self.ledger is not None:
+            self.ledger.built(self.code_arm, seconds, self.code_arm.sure)
+
+    def is_for(self, gear: str) -> None:
+        """A framework computes what such calls give."""
+        self.gear = self.code_arm.name = gear
+        self.code_arm.sure = gear in PRICES
 
     def wants_better(self) -> bool:
         """The same for better machine code, which takes BETTER times as long to make as what there is did."""
-        return not self.improved and self.fast > BETTER * self.compiled_in
+        if self.ledger is None or self.call is None or self.call.better is None or self.better_arm.ready:
+            return False
+        self.better_arm.price = BETTER * self.compiled_in
+        return self.ledger.to_build(1) is self.better_arm
 
     def checks_needed(self) -> int:
         """Comparisons that must agree before machine code is trusted: fewer where one takes long and says enough."""
@@ -221,7 +297,8 @@ def _among_others(took: float, shortest: float) -> float:
 def specialization_of(f: Any, kind: tuple[Argument, ...], names: tuple[str, ...]) -> Specialization:
     """A new kind of arguments, refused where one of them is nothing that machine code takes."""
     steps = size_of(f)[0]
-    spec = Specialization(kind, gear_of(kind), code_price=check_price(f) + code_price(steps))
+    spec = Specialization(kind, gear_of(kind), code_price=code_price(steps))
+    spec.check_price = check_price(f, spec.has_arrays)
     if spec.has_arrays and spec.gear == "llvm":
         spec.code_price *= ARRAY_CODE
         spec.straight_steps = 0 if loops_in(f) else steps

@@ -145,7 +145,7 @@ class FunctionState:
         elif spec.compiling is not None:
             if spec.compiling.is_done():
                 return self._finish_compiling(spec, spec.compiling, values, args, keywords)
-        elif spec.wants_thought() and self._is_worth_it(spec):
+        elif spec.wants_machine_code() and self._may_be_compiled(spec):
             return self._compiled(spec, values, args, keywords)
         return self._timed(spec, args, keywords)
 
@@ -222,7 +222,7 @@ class FunctionState:
         spec.result, spec.returned = result_of(result), True
         numbers_alone = spec.gear == "llvm" and spec.result is None and spec.call is None and spec.refusal is None
         if numbers_alone and "tensorflow" in self.gears and gives_tensors(result):
-            spec.gear = "tensorflow"
+            spec.is_for("tensorflow")
 
     def _keep_seen(self, spec: Specialization, args: Any, keywords: Any, result: Any) -> None:
         """What one comparison takes, where that must do and nothing can change it."""
@@ -249,21 +249,30 @@ class FunctionState:
 
     # ---- machine code
 
-    def _is_worth_it(self, spec: Specialization) -> bool:
-        """The ski-rental rule; JAX does not see what a function does besides computing."""
+    def _may_be_compiled(self, spec: Specialization) -> bool:
+        """JAX does not see what a function does besides computing."""
         if spec.gear == "jax" and spec.call is None:
             spec.refusal = spec.refusal or why_plain(self.plain)
-        return self.settled is None and spec.refusal is None and spec.wants_machine_code()
+        return self.settled is None and spec.refusal is None
 
     def _compiled(self, spec: Specialization, values: Any, args: Any, keywords: Any) -> Any:
-        """Compile, unless another thread does; and compare, where that is over at once."""
+        """One step towards machine code, unless another thread makes it; and a comparison, where there is some."""
         if not self.lock.acquire(blocking=False):
             return self._timed(spec, args, keywords)
         try:
-            spec.begun = time.perf_counter()
-            made = prepare_call(spec.gear, self.plain, spec.kind, values, spec.result, spec.per_call > RELEASES_LOCK)
+            began = time.perf_counter()
+            if spec.written is not None:
+                made: Any = Background(spec.written)
+            else:
+                wanted, free = spec.result, spec.per_call > RELEASES_LOCK
+                made = prepare_call(spec.gear, self.plain, spec.kind, values, wanted, free)
+            spec.written, spec.begun = None, began
         finally:
             self.lock.release()
+        if callable(made):
+            spec.written = made
+            spec.is_checked(time.perf_counter() - began)
+            return self._timed(spec, args, keywords)
         if isinstance(made, Background):
             spec.compiling = made
             return self._timed(spec, args, keywords)
@@ -276,7 +285,7 @@ class FunctionState:
             made = made.result_or(lambda error: Refusal(spec.gear, f"the compiler failed: {type(error).__name__}"))
         spec.compiled_in = time.perf_counter() - spec.begun
         if isinstance(made, Refusal):
-            self._refuse(spec, made)
+            self._refuse(spec, made, spec.compiled_in)
         else:
             spec.call = made
         if spec.call is not None and spec.seen is not None and self._agrees_with_seen(spec, *spec.seen):
@@ -359,6 +368,7 @@ class FunctionState:
         """Machine code for a kind of arguments, the one used last in front."""
         assert spec.call is not None
         spec.fast_call = fast_call(self.plain, FastPath(spec.kind, spec.call, self.plain))
+        spec.code_arm.ready = True
         self.fast = [spec, *(other for other in self.fast if other is not spec)][:MOST_FAST]
         self.pace.young = False
         self.install()
@@ -388,7 +398,7 @@ class FunctionState:
             if made is not None:
                 spec.call, spec.since_check = made, math.inf
         elif spec.compiling is None and spec.call is not None and spec.call.better is not None and spec.wants_better():
-            spec.compiling, spec.improved = Background(spec.call.better), True
+            spec.compiling, spec.better_arm.ready = Background(spec.call.better), True
 
     def left(self, spec: Specialization, *args: Any, **keywords: Any) -> Any:
         """A call that machine code left: the plain function's, with its errors and warnings."""
@@ -419,12 +429,13 @@ class FunctionState:
         self._drop(spec)
 
     def _drop(self, spec: Specialization) -> None:
+        spec.code_arm.ready = False
         if spec in self.fast:
             self.fast = [other for other in self.fast if other is not spec]
             self.install()
 
-    def _refuse(self, spec: Specialization, why: Refusal) -> None:
-        spec.refusal, spec.call, spec.trusted = why, None, False
+    def _refuse(self, spec: Specialization, why: Refusal, seconds: float = 0.0) -> None:
+        spec.refuse(why, seconds)
         self._drop(spec)
 
 

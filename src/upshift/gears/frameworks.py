@@ -16,7 +16,6 @@ from ..errors import GearRefused, Refusal
 from ..loading import Later, loaded
 from ..profiling.probes import catch_up
 from . import background
-from .background import Background
 from .ran import NotCompiled, Prepared
 
 if TYPE_CHECKING:
@@ -65,13 +64,14 @@ def _without_lines() -> Iterator[None]:
 
 def prepare_call(
     gear: str, f: Any, arguments: Sequence[Argument], values: Sequence[Any], wanted: Result | None, free: bool
-) -> CompiledFunction | Background[CompiledFunction] | Refusal:
-    """A whole function made ready to be called with such arguments, or why not; what LLVM does takes longer, on another
-    thread. `values`: those of one call, `wanted`: what one has given; `free`: other threads run meanwhile."""
+) -> CompiledFunction | Callable[[], CompiledFunction] | Refusal:
+    """A whole function made ready to be called with such arguments, or why not; or what makes it ready on any thread,
+    where that is LLVM's and takes long. `values`: those of one call, `wanted`: what one has given; `free`: other
+    threads run meanwhile."""
     if gear == "llvm":
         try:
             begun = whole.begin_call(f, arguments, free)
-            return begun.call() if background.AT_ONCE or begun.is_at_hand() else Background(begun.call)
+            return begun.call() if background.AT_ONCE or begun.is_at_hand() else begun.call
         except NotCompiled as reason:
             return reason.refusal
     if not is_installed(gear):

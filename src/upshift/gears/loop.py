@@ -43,7 +43,7 @@ def run_loop(
 ) -> list[Any]:
     """`[call(*row) for row in zip(*columns)]`, at that very speed. Errors name positions, or count from `offset`."""
     if any(_holds_arrays(column) for column in columns):
-        return _loop_over_arrays(call, columns, on_error, offset, positions)
+        return run_over_arrays(call, columns, on_error, offset, positions)
     return run_plain(call, columns, on_error, offset, positions)
 
 
@@ -90,13 +90,17 @@ def run_column(call: Callable[..., Any], column: Elements, offset: int = 0) -> l
 
 
 def _holds_arrays(column: Elements) -> bool:
-    if isinstance(column, Records):
+    if type(column) is not np.ndarray and type(column) is not list and isinstance(column, Records):
         return any(map(_holds_arrays, column.columns))
     return isinstance(column[0] if len(column) else None, np.ndarray)
 
 
-def _loop_over_arrays(
-    call: Callable[..., Any], columns: Sequence[Elements], on_error: OnError, offset: int, positions: Any
+def run_over_arrays(
+    call: Callable[..., Any],
+    columns: Sequence[Elements],
+    on_error: OnError = "raise",
+    offset: int = 0,
+    positions: Any = None,
 ) -> list[Any]:
     """The loop over elements that are the caller's own arrays, read-only; copies for a function that writes into them.
 
@@ -106,7 +110,8 @@ def _loop_over_arrays(
     sly = writes_unseen(call)
     try:
         if on_error == "raise" and not sly:
-            results.extend(itertools.starmap(call, zip(*columns, strict=True)))
+            one = len(columns) == 1
+            results.extend(map(call, columns[0]) if one else itertools.starmap(call, zip(*columns, strict=True)))
             return results
     except Exception as error:
         i = len(results)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import logging
 import math
@@ -54,8 +55,8 @@ FEW_ITEMS = 4
 """Numbers in an element from which on loops over them are not worth a trace."""
 STALL = 6e-3
 """A compilation that takes longer than this is made on another thread, while the call goes on as it is; so is one that
-only makes better code of what runs already, however long it is said to take: LLVM frees the interpreter. So is what
-loads the modules that trace functions."""
+only makes better code of what runs already, however long it is said to take: LLVM frees the interpreter. So are LLVM
+itself and the modules that trace functions, when they are loaded."""
 OVERRUN = 1.5
 """How many times as long as expected a check or a trace may take; it is begun again when thrice that pays."""
 BRIEF_CHECK = 3e-3
@@ -84,6 +85,8 @@ class Items:
     fields: float = 0.0
     named: list[Any] = field(default_factory=list)
     expected: float = 0.0
+    nested: bool = False
+    """Whether elements are arrays or lists."""
 
     @property
     def picked(self) -> float:
@@ -92,6 +95,7 @@ class Items:
 
     def count(self, element: Any) -> None:
         """Counts an element's numbers, those of the first items of lists included."""
+        self.nested |= isinstance(element, list | np.ndarray)
         if isinstance(element, list):
             for item in itertools.islice(element, MOST_COUNTED):
                 self.count(item)
@@ -215,7 +219,7 @@ class Numpy(Way):
         if isinstance(made, Refusal) and not self.traces.draws:  # numbers are drawn once, when all elements are run
             self.refusal = made
         elif isinstance(made, Batched) and sum(map(len, made.left)) >= min(job.n, FEW):  # not one was traced in time
-            self.price = 2 * OVERRUN * max(took, price)
+            self.price = 2 * OVERRUN * max(took, price, self.price)
         else:
             prices.learn("trace", price, took)
             self.ready = True
@@ -239,7 +243,7 @@ class Llvm(Way):
     def __init__(self, f: Any, ledger: Callable[[], Ledger], items: Items) -> None:
         super().__init__("llvm", guess=self._guess)
         self.f, self.ledger, self.items = f, ledger, items
-        self.price = prices.check_price(f)
+        self.price = prices.check_price(f, items.nested)
         self.checked: dict[Any, Any] = {}
         self.prepared: dict[Any, list[llvm.Prepared]] = {}
         self.steps = 0
@@ -267,7 +271,8 @@ class Llvm(Way):
         return prices.KERNEL_CALL + n * reading + lanes
 
     def build(self, job: Job, n: int) -> None:
-        """First the check, which needs no LLVM and says what the rest costs; then the compilation."""
+        """First the check, which needs no LLVM and says what the rest costs; then LLVM, loaded once in a process; then
+        the compilation."""
         try:
             arguments = [llvm_columns.read(column[:FEW]) for column in job.columns]
         except NotColumns as reason:
@@ -280,11 +285,18 @@ class Llvm(Way):
             if self.price <= BRIEF_CHECK or settings().num_threads == 1:
                 return self._check(job, keys, min(OVERRUN * self.price, self.ledger().allowance(n)))
             return self.elsewhere(lambda: self._check_elsewhere(job, keys))
-        if not llvm.is_loaded():  # on another thread it would take many times as long, beside a loop in Python
-            llvm.load()
-            self.price = prices.code_price(self.checked[keys].size)
+        if not llvm.is_loaded():
+            work = functools.partial(self._load, self.checked[keys].size)
+            return self.here_or_elsewhere(self.ledger(), n, self.price, work, self.waited_for)
         here = (self.price <= STALL and self.quick) or self.waited_for
         self.here_or_elsewhere(self.ledger(), n, self.price, lambda: self._compile(keys), here)
+
+    def _load(self, steps: int) -> None:
+        try:
+            llvm.load()
+        except (ImportError, OSError, RuntimeError) as error:
+            self.refusal = Refusal(llvm.GEAR, f"LLVM cannot be loaded: {error}")
+        self.price = prices.code_price(steps)
 
     def _check(self, job: Job, keys: Any, limit: float) -> None:
         began = time.thread_time()  # beside a call it waits for the interpreter as often as not
@@ -404,7 +416,8 @@ class Llvm(Way):
     def _new(self, keys: Any, job: Job) -> llvm.Prepared | Refusal | None:
         """Machine code for kinds, or for captured values, that are new: made when the loop has cost as much as that."""
         with self.lock:
-            price = prices.check_price(self.f) + prices.code_price(self.steps or prices.EXPECTED_STEPS)
+            steps = self.steps or prices.EXPECTED_STEPS
+            price = prices.check_price(self.f, self.items.nested) + prices.code_price(steps)
             self.owed[keys] = self.owed.get(keys, 0.0) + self.ledger().arms[0].seconds(job.n)
             if self.owed[keys] < price and not (self.at_any_price or self.waited_for):
                 return None
@@ -638,7 +651,9 @@ def arms_of(
     of_arrays = any(isinstance(first, np.ndarray) for first in firsts)
     items = Items()
     for first, column in zip(firsts, columns):
-        if not isinstance(column, np.ndarray):
+        if isinstance(column, np.ndarray):
+            items.nested |= column.ndim > 1
+        else:
             items.count(first)
     items.read_by(f)
     items.named.clear()

@@ -23,7 +23,7 @@ from ..errors import Refusal
 from ..gears.capture_reader import MISS
 from ..gears.job import Job
 from ..gears.llvm.gear import Prepared
-from ..gears.loop import run_column, run_loop, run_plain
+from ..gears.loop import run_column, run_loop, run_over_arrays, run_plain
 from .arms import Llvm, Numpy, Simd, Way
 from .assembly import conclude, plain_rows
 from .call import FIRST, LEAST, Begun
@@ -245,7 +245,7 @@ def _loop(f: Any, xs: tuple[Any, ...]) -> Any:
 
 
 def _loop_over_arrays(f: Any, xs: tuple[Any, ...]) -> Any:
-    return stack(run_loop(f, [elements_of(x) for x in xs], "raise"))
+    return stack(run_over_arrays(f, [elements_of(x) for x in xs]))
 
 
 def _machine_code(arm: Llvm, function: Function) -> Callable[..., Any] | None:

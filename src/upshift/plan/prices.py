@@ -26,7 +26,9 @@ BATCH_OF_ARRAYS = 8e-6
 """What a batch saves at most for an element that is an array: the rest is NumPy's own work."""
 CHECK = 30e-6
 """To find the kinds of a function, for every instruction of its bytecode and of what it calls."""
-FIRST_CHECK = 4e-3
+CHECK_OF_ARRAYS = 2.0
+"""How many times as long that takes where elements are arrays or lists."""
+FIRST_CHECK = 2e-3
 """More for the first check of a process, which finds nothing of the library at hand."""
 CODE, CODE_STEP = 3e-3, 20e-6
 """To compile a function quickly, and more for every step of it."""
@@ -178,10 +180,10 @@ def tracing_is_loaded() -> bool:
     return hasattr(sys.modules.get("upshift.plan.batch"), "batch")
 
 
-def check_price(f: object) -> float:
-    """Seconds that it is expected to take to check a function."""
+def check_price(f: object, of_arrays: bool) -> float:
+    """Seconds that it is expected to take to check a function. `of_arrays`: of arrays or lists."""
     first = 0.0 if "check" in _FACTORS else FIRST_CHECK
-    return factor("check") * CHECK * max(size_of(f)[0], 20) + first
+    return factor("check") * CHECK * max(size_of(f)[0], 20) * (CHECK_OF_ARRAYS if of_arrays else 1.0) + first
 
 
 def code_price(steps: int) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...columns.kinds import Column
 from ...columns.outputs import Placed
-from ...compiler import kernel, llvm
+from ...compiler import code_cache, kernel, llvm
 from ...compiler.check import TakesLonger
 from ...compiler.kinds import Refused
 from ...compiler.results import objects_of
@@ -174,17 +174,11 @@ def is_loaded() -> bool:
 
 
 def load() -> None:
-    """Load LLVM now, once in a process: some ten milliseconds, or what is left of them after `load_in_background`."""
-    llvm.llvm()
-
-
-def load_in_background() -> None:
-    """Begin to load LLVM on a thread of its own: 0.1 ms for the caller, and some 2 ms of the interpreter's lock later.
-
-    To be called as soon as machine code is likely to be bought, a call or more before it is: `is_loaded()` says when it
-    is there, `load()` and whatever compiles wait for the rest. Beside a loop in Python it takes some 50 ms.
+    """Load LLVM and what its code is kept by on disk, once in a process: some ten milliseconds, most of them without
+    the interpreter's lock. On another thread, beside a loop in Python, it takes some 50 ms, of which that loses a few.
     """
-    llvm.load_in_background()
+    llvm.llvm()
+    code_cache.name_of()
 
 
 def refusal_of(refused: Refused) -> Refusal:
