@@ -57,13 +57,13 @@ from .kinds import (
     plain,
 )
 from .operations import COMPARISONS, HOOKS, OPERATORS, iterate, operate, range_length
-from .prelude import intrinsics, iterables, lists, objects, tables
+from .prelude import hashes, intrinsics, iterables, lists, objects, tables
 from .prelude import numbers as _numbers
 from .prelude.registry import METHODS, F, registered
 from .protocol import COMPARED, is_object, is_user_object, operate_objects, truth_of
 from .rows import maths, memory, numbers
 from .rows.numbers import base, is_numpy_number, rank, safe, to_float, to_int
-from .values import constant, item_of_tuple, list_of, tuple_of
+from .values import constant, item_of_tuple, list_of, tuple_of, value_of_member
 
 ROWS.update(maths.MATHS)
 
@@ -167,6 +167,7 @@ def _len(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 
 @special(range)
 def _range(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+    args = [value_of_member(walk, name) for name in args]
     kinds = [walk.env[name] for name in args]
     if words or not 1 <= len(args) <= 3:
         return False
@@ -311,6 +312,7 @@ SPECIAL[max] = _extreme("max_of", "max_of_two")
 def _int(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if not args:
         return _given_literal(walk, op, 0)
+    args = [value_of_member(walk, args[0]), *args[1:]]
     kind = walk.env[args[0]]
     if base(kind) is STR:
         if len(args) == 2 or "base" in words:
@@ -341,6 +343,7 @@ def _int(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 def _float(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if not args:
         return _given_literal(walk, op, 0.0)
+    args = [value_of_member(walk, args[0]), *args[1:]]
     kind = walk.env[args[0]]
     if isinstance(kind, Literal):
         try:
@@ -800,8 +803,21 @@ def _frozenset(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     return True
 
 
+@special(intrinsics.hash_of_member)
+def _hash_of_member(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+    kind = walk.env[args[0]]
+    assert isinstance(kind, Static)
+    own: Any = type(kind.value).__hash__
+    if own is int.__hash__:
+        return _given_literal(walk, op, hash(kind.value))
+    if own not in (enum.Enum.__hash__, str.__hash__):
+        raise walk.doubt(f"the hash of {kind.value!r}")
+    return _given_literal(walk, op, hashes.hash_of_text(kind.value if own is str.__hash__ else kind.value.name))
+
+
 @special(hash)
 def _hash(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+    args = [value_of_member(walk, name) for name in args]
     kind = walk.env[args[0]]
     parts = kind.items if isinstance(kind, Tuple) and kind.cls is None else (kind,)
     if any(rank(part) < 0 and not is_numpy_number(part) for part in parts):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+import types
 from typing import Any
 
 from . import calls
@@ -39,7 +41,7 @@ from .prelude.registry import FUNCTIONS
 from .protocol import is_user_object
 from .rows import maths, memory, texts
 from .rows.numbers import base, is_numpy_number, rank, safe, to_int
-from .values import constant, item_of_tuple
+from .values import constant, item_of_tuple, value_of_member
 
 _EXAMPLES: dict[Any, Any] = {INT: 1, BOOL: True, FLOAT: 1.0, COMPLEX: 1j, STR: "a", NONE: None, BIG: 1, TEXT: "a"}
 """A value of each kind, whose formatting fails exactly where that of all others does."""
@@ -78,6 +80,8 @@ def _give_text(walk: Walk, op: Op) -> bool:
 def show(walk: Walk, op: Op, full: str, how: str) -> bool:
     """`str(x)` and `repr(x)`; `how` is the function of the prelude that is meant."""
     kind = walk.env[full]
+    if isinstance(kind, Static) and isinstance(kind.value, enum.Enum):
+        return _show_member(walk, op, full, kind.value, "__str__" if how == "text_of" else "__repr__")
     if is_user_object(kind):
         return _show_object(walk, op, full, ("__str__", "__repr__") if how == "text_of" else ("__repr__",))
     if not _is_shown(kind):
@@ -93,6 +97,15 @@ def show(walk: Walk, op: Op, full: str, how: str) -> bool:
         return False
     prelude(walk, op, how, [full])
     return True
+
+
+def _show_member(walk: Walk, op: Op, full: str, member: enum.Enum, name: str) -> bool:
+    """A member of an enum: its text is known, unless the user's own method says what it is."""
+    method = getattr(type(member), name)
+    if isinstance(method, types.FunctionType) and method.__module__ != "enum":
+        return _show_object(walk, op, full, (name,))
+    text = str(member) if name == "__str__" else repr(member)
+    return _give_literal(walk, op, text) if text.isascii() else _give_text(walk, op)
 
 
 def _show_object(walk: Walk, op: Op, full: str, names: tuple[str, ...]) -> bool:
@@ -176,6 +189,13 @@ def _format_value(walk: Walk, op: Op, full: str, spec: str, conversion: int = -1
     how = {-1: "", 115: "text_of", 114: "repr_of", 97: "repr_of"}[conversion]
     if of is TEXT:
         return False
+    if (
+        isinstance(kind, Static)
+        and isinstance(kind.value, enum.Enum)
+        and not (isinstance(of, Literal) and of.value == "")
+    ):
+        full, how = _member_to_format(walk, full, kind.value, how), ""
+        kind = walk.env[full]
     if not isinstance(of, Literal):
         if how or not (rank(kind) in (0, 1, 2) or base(kind) is STR):
             return False
@@ -186,6 +206,18 @@ def _format_value(walk: Walk, op: Op, full: str, spec: str, conversion: int = -1
     if of.value == "":
         return show(walk, op, full, how or "text_of")
     return _format_by(walk, op, full, of.value, how)
+
+
+def _member_to_format(walk: Walk, full: str, member: enum.Enum, how: str) -> str:
+    """What is formatted where a member of an enum is: its text, or the int or text that it is."""
+    own = type(member)
+    if not how and own.__format__ is not enum.Enum.__format__:
+        return value_of_member(walk, full)
+    method = own.__repr__ if how == "repr_of" else own.__str__
+    if isinstance(method, types.FunctionType) and method.__module__ != "enum":
+        return full
+    made = literal_of(method(member))
+    return walk.temporary(made, constant(made))
 
 
 def _format_by(walk: Walk, op: Op, full: str, spec: str, how: str) -> bool:

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+import enum
+from typing import Any, cast
 
+from .captures import literal_of
 from .check import Step, Walk
-from .kinds import STATUS, Closure, Compound, Generator, Items, Kind, Known, List, Literal, Tuple, items_in, ll_of
+from .classes import has_operators
+from .kinds import (
+    STATUS,
+    Closure,
+    Compound,
+    Generator,
+    Items,
+    Kind,
+    Known,
+    List,
+    Literal,
+    Slice,
+    Static,
+    Tuple,
+    items_in,
+    ll_of,
+)
 from .rows import memory
 from .rows.numbers import safe
 
@@ -27,13 +45,18 @@ def captured(walk: Walk, value: Any, path: Any) -> str:
             where = walk.unit.class_paths.setdefault(type(value), (*path, ("class", None)))
             captures.look_at_class(where, type(value))
         return tuple_of(walk, names, None if type(value) is tuple else type(value))
+    if type(value) is slice and path is not None:
+        captures.take(value, path)
+        names = [captured(walk, getattr(value, part), (*path, ("attr", part))) for part in ("start", "stop", "step")]
+        kind = Slice(tuple(walk.env[name] for name in names))
+        return walk.temporary(kind, tuple_row(kind), *names)
     if type(value) in (list, dict) and path is not None and not captures.is_table(path, value):
         return _captured_one_by_one(walk, value, path)
-    kind, slot = captures.take(value, path)
+    taken, slot = captures.take(value, path)
     if slot is None:
-        return walk.temporary(kind, constant(kind))
-    ll = ll_of(kind)
-    return walk.temporary(kind, safe(lambda w: w.captured(slot, ll)))
+        return walk.temporary(taken, constant(taken))
+    ll = ll_of(taken)
+    return walk.temporary(taken, safe(lambda w: w.captured(slot, ll)))
 
 
 def _is_named_tuple(value: Any) -> bool:
@@ -54,6 +77,19 @@ def _captured_one_by_one(walk: Walk, value: Any, path: Any) -> str:
     names = [captured(walk, item, (*path, ("item", key))) for key, item in value.items()]
     kind = Known(tuple(value), tuple(walk.env[name] for name in names))
     return walk.temporary(kind, tuple_row(kind), *names)
+
+
+def value_of_member(walk: Walk, name: str) -> str:
+    """A member of an enum of ints or texts as the int or text that it is."""
+    kind = walk.env[name]
+    if not isinstance(kind, Static) or not isinstance(kind.value, enum.Enum) or isinstance(kind.value, enum.Flag):
+        return name
+    cls, value = type(kind.value), cast(Any, kind.value)
+    of = next((one for one in (int, str) if issubclass(cls, one)), None)
+    if of is None or has_operators(cls):
+        return name
+    literal = literal_of(int.__int__(value) if of is int else str.__str__(value))
+    return walk.temporary(literal, constant(literal))
 
 
 def tuple_of(walk: Walk, names: list[str], cls: type | None = None) -> str:

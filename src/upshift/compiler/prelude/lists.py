@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import heapq
 from typing import Any
 
@@ -677,6 +678,29 @@ def heappop(heap: Any) -> Any:
         sift_up(heap, 0)
         return first
     return last
+
+
+class CompareKey:
+    """A key for sorting that is compared by a function of two items."""
+
+    shown_as = "functools.K"
+
+    def __init__(self, compare: Any, obj: Any) -> None:
+        self.compare = compare
+        self.obj = obj
+
+    def __lt__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) < 0
+
+    def __gt__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) > 0
+
+
+@implements(functools.cmp_to_key)
+@inline
+def cmp_to_key_(mycmp: Any) -> Any:
+    """`functools.cmp_to_key`: a function that makes keys."""
+    return lambda obj: CompareKey(mycmp, obj)
 
 
 @implements(heapq.heapify)

@@ -1,0 +1,173 @@
+"""Iterators of itertools and operator: several at once, of different lengths, shared, and without an end."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import operator
+
+from language.table import Table
+
+table = Table()
+LISTS = ([], [1], [3, 1, 2], [5, 5, 5, 7], [-1, 0, 7, 7, -1], list(range(12)))
+"""Lists of ints: none, one, equal ones, as long as the others here, and longer."""
+
+
+def compiles(f):
+    table.add(f.__name__, f, *LISTS)
+    return f
+
+
+@compiles
+def zips_many(xs):
+    return [sum(t) for t in zip(xs, xs, range(9), xs[1:], (1, 2, 3, 4))], [t for t in zip(xs, xs[::-1], xs, xs)]
+
+
+@compiles
+def zips_none_and_one(xs):
+    return list(zip()), list(zip(xs)), list(zip(xs, strict=True)), [0 for _ in zip(strict=True)]
+
+
+@compiles
+def zips_as_long_as_others(xs):
+    try:
+        return list(zip(xs, [1, 2, 3], range(3), strict=True))
+    except ValueError:
+        return None
+
+
+@compiles
+def zips_four_as_long_as_others(xs):
+    return [a + b * c - d for a, b, c, d in zip(xs, "abc", (1, 2, 3), xs, strict=True) if b]
+
+
+@compiles
+def maps_over_many(xs):
+    return list(map(lambda a, b, c: a + b * c, xs, xs[::-1], range(5))), list(map(max, xs, xs[1:], xs, xs))
+
+
+@compiles
+def zips_longest(xs):
+    return list(itertools.zip_longest(xs, [1, 2])), list(itertools.zip_longest([1.5, 2.5], xs, fillvalue=0))
+
+
+@compiles
+def zips_three_longest(xs):
+    return [(a, b, c) for a, b, c in itertools.zip_longest(xs, [1.0, 2.0], range(4))]
+
+
+@compiles
+def zips_four_longest(xs):
+    return sum(a + b + c + d for a, b, c, d in itertools.zip_longest(xs, range(3), (1, 2), [3], fillvalue=-1))
+
+
+@compiles
+def combinations_with_replacement(xs):
+    pairs = sum(a * b for a, b in itertools.combinations_with_replacement(xs[:3], 2))
+    threes = list(itertools.combinations_with_replacement(xs[:4], 3))
+    return threes, pairs, list(itertools.combinations_with_replacement(xs, 0))
+
+
+@compiles
+def combinations_with_replacement_of_too_few(xs):
+    return list(itertools.combinations_with_replacement(xs, len(xs) - 2))
+
+
+@compiles
+def compressed(xs):
+    odd = itertools.compress(xs, [x % 2 for x in xs])
+    return list(odd), list(itertools.compress(range(9), xs)), list(itertools.compress("abc", [True, 0, 1.5, 1]))
+
+
+@compiles
+def cycled(xs):
+    made = []
+    for x, c in zip(range(7), itertools.cycle(xs)):
+        made.append((x, c))
+    return made, [a for a in itertools.islice(itertools.cycle("ab"), 5)]
+
+
+@compiles
+def asks_a_cycle(xs):
+    signs = itertools.cycle([1, -1])
+    return sum(next(signs) * x for x in xs), next(signs)
+
+
+@compiles
+def differences_by_tee(xs):
+    a, b = itertools.tee(xs)
+    next(b, None)
+    return [y - x for x, y in zip(a, b)]
+
+
+@compiles
+def three_by_tee(xs):
+    a, b, c = itertools.tee((x + 1 for x in xs[:5]), 3)
+    next(b, None)
+    next(c, None)
+    next(c, None)
+    return list(zip(a, b, c))
+
+
+@compiles
+def tee_of_what_changes(xs):
+    xs = xs + [4, 5]
+    a, b = itertools.tee(iter(xs))
+    first = next(a)
+    xs[0] = 100
+    xs.append(6)
+    return first, list(b), list(a)
+
+
+@compiles
+def counts_and_finds(xs):
+    found = operator.countOf(xs, 7), operator.countOf("abca", "a"), operator.countOf((1, 2.0, 2), 2)
+    return found, operator.indexOf(xs, 7)
+
+
+@compiles
+def operators_that_change(xs):
+    ys, d = xs[:], {}
+    operator.iconcat(ys, [1, 2])
+    operator.setitem(ys, 0, 9)
+    operator.setitem(d, 1, 2)
+    operator.delitem(ys, 1)
+    return ys, d, operator.length_hint(ys), operator.length_hint(ys, 3)
+
+
+@compiles
+def calls_by_operator(xs):
+    return operator.call(max, 1, len(xs)), operator.call(lambda a, b=2: a + b, len(xs), b=4)
+
+
+MIDDLE = slice(1, -1)
+
+
+@compiles
+def slices_with_names(xs):
+    return (
+        xs[slice(1, 3)],
+        xs[slice(None, None, -1)],
+        xs[slice(2)],
+        "abc"[slice(0, 2)],
+        (1, 2)[slice(1, None)],
+        xs[MIDDLE],
+    )
+
+
+def larger_first(a, b):
+    return -1 if a > b else 1 if a < b else 0
+
+
+@compiles
+def sorts_by_comparison(xs):
+    key = functools.cmp_to_key(larger_first)
+    rests = sorted(xs, key=functools.cmp_to_key(lambda a, b: (a % 5) - (b % 5)))
+    return rests, sorted(xs, key=key), max(xs, key=key, default=0), min([3, 1, 2], key=key)
+
+
+@compiles
+def counts_in_deque(xs):
+    last = collections.deque(xs, maxlen=4)
+    return last.count(7), len(last), list(last)
