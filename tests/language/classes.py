@@ -156,6 +156,19 @@ def returns_named_tuples(x):
 ORIGIN = Vec(1.0, 2.0)
 
 
+@dataclass(frozen=True)
+class Named:
+    point: Point
+    name: str = "p"
+    hidden: int = field(default=0, repr=False)
+
+
+@compiles(1.5, 0.1, -0.0)
+def dataclasses_as_texts(x):
+    p = Point(x, 2)
+    return repr(p), str(p), f"{p}|{Named(p, 'q', 5)!r}", "%s" % Named(p)
+
+
 class Color(enum.Enum):
     RED = 1
     GREEN = 2

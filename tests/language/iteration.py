@@ -1,11 +1,15 @@
-"""Iterators of itertools and operator: several at once, of different lengths, shared, and without an end."""
+"""Iterators, containers and numbers of the standard library and of NumPy: what is made of them, and given back."""
 
 from __future__ import annotations
 
 import collections
 import functools
+import heapq
 import itertools
+import math
 import operator
+
+import numpy as np
 
 from language.table import Table
 
@@ -171,3 +175,110 @@ def sorts_by_comparison(xs):
 def counts_in_deque(xs):
     last = collections.deque(xs, maxlen=4)
     return last.count(7), len(last), list(last)
+
+
+@compiles
+def merges_what_is_sorted(xs):
+    three = list(heapq.merge(sorted(xs), [0, 4, 8], sorted(xs)[::2]))
+    falling = list(heapq.merge(sorted(xs, reverse=True), [8, 4, 0], reverse=True))
+    pairs = heapq.merge(sorted((x, "a") for x in xs), [(0, "b"), (5, "b"), (7, "b")], key=lambda pair: pair[0])
+    return three, falling, list(pairs), list(heapq.merge(xs)), list(heapq.merge())
+
+
+@compiles
+def merges_what_is_not_sorted(xs):
+    return list(heapq.merge(xs, [0, 4, 2, 8], xs[::-1]))
+
+
+@compiles
+def looks_through_values(xs):
+    d = {x: x * 2 for x in xs}
+    try:
+        return 2 in d.values(), 2 not in d.values(), 3 in d.keys(), (1, 2) in d.items()
+    except AttributeError:
+        return None
+
+
+@compiles
+def methods_behind_brackets(xs):
+    largest = max(range(len(xs)), key=xs.__getitem__, default=-1)
+    return largest, list(map("abc".__contains__, "ax")), [(1, 2).__getitem__(i) for i in range(2)], xs.__contains__(7)
+
+
+@compiles
+def moves_to_either_end(xs):
+    d = collections.OrderedDict((x, i) for i, x in enumerate(xs))
+    if 7 in d:
+        d.move_to_end(7, last=False)
+    if 5 in d:
+        d.move_to_end(5)
+    d.pop(1, None)
+    if len(d) > 2:
+        d.move_to_end(2, False)
+    d[7] = 3
+    return list(d.items()), d.popitem() if d else None, 2 in d, 7 in d
+
+
+@compiles
+def returns_sets(xs):
+    odd = {x for x in xs if x % 2}
+    return odd, frozenset(x / 2 for x in xs), {(x, 1.5) for x in xs[:2]}, odd if xs else None
+
+
+@compiles
+def returns_counts(xs):
+    return collections.Counter(xs), collections.Counter("abca") + collections.Counter("b")
+
+
+@compiles
+def returns_ordered_dict_and_deque(xs):
+    ordered = collections.OrderedDict((x, [x]) for x in xs)
+    last = collections.deque(xs, maxlen=3)
+    last.appendleft(4)
+    return ordered, last, collections.deque(xs[::-1])
+
+
+@compiles
+def returns_groups(xs):
+    groups = collections.defaultdict(list)
+    for x in xs:
+        groups[x % 3].append(x)
+    return groups
+
+
+def returns_set_in_another_order_than_it_is_made(xs):
+    return set(xs) | {8, 16, 64, 32, 7}
+
+
+table.add("another_order", returns_set_in_another_order_than_it_is_made, *LISTS, left=len(LISTS))
+
+
+def ratio(x):
+    return x.as_integer_ratio()
+
+
+table.add("ratios_of_floats", ratio, 0.0, -0.0, 1.5, -2.25, 0.1, 1e10, 2.0**62, math.inf, math.nan)
+table.add("ratios_beyond_64_bits", ratio, 1e300, 5e-324, 2.0**-63, left=3)
+table.add("ratios_of_ints", lambda n: (n.as_integer_ratio(), n.conjugate()), 0, -5, 2**62)
+
+
+def as_text(x):
+    return f"{x}", "%s" % x, str(x), repr(x)
+
+
+def by_formats(x):
+    return f"{x:7.2f}|{x:g}|{x:<8.1e}", "%5.2f %g" % (x, x), f"{x}"
+
+
+def by_formats_of_ints(x):
+    return "%03d|%x" % (x, x), f"{x:04d}", f"{x:b}", f"{x:6.1f}"
+
+
+for _dtype in (np.float64, np.int64, np.uint8, np.bool_, np.int16):
+    table.add(f"text_of_{_dtype.__name__}", as_text, *map(_dtype, (0, 1, 5, 100)))
+for _dtype in (np.float64, np.float32, np.float16):
+    table.add(f"formats_of_{_dtype.__name__}", by_formats, *map(_dtype, (0, 1.1, -5.25, 100, math.inf, math.nan, -0.0)))
+    table.add(f"whole_part_of_{_dtype.__name__}", lambda x: "%d" % x, *map(_dtype, (0, 1.1, -5.25, -0.0)))
+for _dtype in (np.int64, np.uint8, np.int16):
+    table.add(f"formats_of_{_dtype.__name__}", by_formats_of_ints, *map(_dtype, (0, 1, 5, 100)))
+table.add("formats_of_bool", lambda x: (f"{x}", f"{x:6}", "{:>5}".format(x), "%d" % x), np.bool_(0), np.bool_(1))

@@ -678,7 +678,9 @@ def _membership(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb:
     elif isinstance(kb, Range) and base(ka) in (INT, BOOL):
         prelude(walk, op, f"range_{no}contains", [b, a])
     elif is_object(kb) and find_method(walk, kb, "__contains__") is not None:
-        if operator == "In" and not is_user_object(kb):
+        if not hasattr(class_of(kb), "__contains__"):  # `d.values()`, which is looked through
+            prelude(walk, op, f"iterable_{no}contains", [b, a])
+        elif operator == "In" and not is_user_object(kb):
             calls.method(walk, op, b, "__contains__", [a], {})
         elif not is_user_object(kb):
             prelude(walk, op, "object_not_contains", [b, a])
@@ -748,6 +750,21 @@ def _conjugate(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     return True
 
 
+def _operator_method(name: str) -> Any:
+    def find(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+        if len(args) != 2 or words:
+            return False
+        written(walk, op, f"def asked(a, b):\n    return {name}", args)
+        return True
+
+    return find
+
+
+for _cls in ("list", "tuple", "str"):
+    SPECIAL_METHODS[_cls, "__getitem__"] = _operator_method("a[b]")
+    SPECIAL_METHODS[_cls, "__contains__"] = _operator_method("b in a")
+
+
 @special_method("tuple", "count", "index")
 def _tuple_method(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     kind = walk.env[args[0]]
@@ -800,6 +817,21 @@ def _frozenset(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if words:
         return False
     prelude(walk, op, "new_frozenset", args)
+    return True
+
+
+@special(intrinsics.zip_strict)
+def _zip_strict(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+    """One iterable after the other, as zip asks them: none is asked for more once another one has ended."""
+    n = len(args)
+    lines = [f"def zipped({', '.join(f'a{i}' for i in range(n))}):"]
+    lines += [f"    a{i} = iter(a{i})" for i in range(n)] + ["    for x0 in a0:" if n else "    return"]
+    for i in range(1, n):
+        lines += [f"        for x{i} in a{i}:", "            break", "        else:", "            raise ValueError"]
+    lines.append(f"        yield ({''.join(f'x{i},' for i in range(n))})" if n else "    yield")
+    for i in range(1, n):
+        lines += [f"    for _ in a{i}:", "        raise ValueError"]
+    written(walk, op, "\n".join(lines), args)
     return True
 
 

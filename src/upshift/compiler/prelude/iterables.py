@@ -21,6 +21,7 @@ from .intrinsics import (
     range_stop,
     set_item,
     sized,
+    zip_strict,
 )
 from .objects import equals
 from .registry import implements, inline, prelude
@@ -136,18 +137,6 @@ def zip_(*its: Any, strict: bool = False) -> Any:
     return zip_more(its[0], zip(*its[1:]))
 
 
-@inline
-def zip_strict(*its: Any) -> Any:
-    """Tuples of items, and an error if one iterable is shorter than another."""
-    if len(its) == 0:
-        return iter(())
-    if len(its) == 1:
-        return zip_one(its[0])
-    if len(its) == 2:
-        return zip_two_strict(its[0], its[1])
-    return zip_more_strict(its[0], zip_strict(*its[1:]))
-
-
 def zip_one(a: Any) -> Iterator[Any]:
     """Items in tuples of one."""
     for x in a:
@@ -173,31 +162,6 @@ def zip_more(a: Any, others: Any) -> Iterator[Any]:
             break
         else:
             return
-
-
-def zip_two_strict(a: Any, b: Any) -> Iterator[Any]:
-    """Pairs of items, and an error if one iterable is shorter."""
-    rest = iter(b)
-    for x in a:
-        for y in rest:
-            yield x, y
-            break
-        else:
-            raise ValueError("zip() argument 2 is shorter than argument 1")
-    for _ in rest:
-        raise ValueError("zip() argument 2 is longer than argument 1")
-
-
-def zip_more_strict(a: Any, others: Any) -> Iterator[Any]:
-    """The same for items before tuples of the others' items."""
-    for x in a:
-        for ys in others:
-            yield (x, *ys)
-            break
-        else:
-            raise ValueError("zip() argument 2 is shorter than argument 1")
-    for _ in others:
-        raise ValueError("zip() argument 2 is longer than argument 1")
 
 
 @implements(map)
