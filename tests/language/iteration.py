@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import enum
 import functools
 import heapq
 import itertools
@@ -282,3 +283,14 @@ for _dtype in (np.float64, np.float32, np.float16):
 for _dtype in (np.int64, np.uint8, np.int16):
     table.add(f"formats_of_{_dtype.__name__}", by_formats_of_ints, *map(_dtype, (0, 1, 5, 100)))
 table.add("formats_of_bool", lambda x: (f"{x}", f"{x:6}", "{:>5}".format(x), "%d" % x), np.bool_(0), np.bool_(1))
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 10
+
+
+for _dtype in (np.float32, np.uint8, np.float64, np.int64):
+    numbers = (*map(_dtype, (0, 1, 5)),)
+    table.add(f"member_times_{_dtype.__name__}", lambda x: (x * Level.HIGH, Level.LOW + x), *numbers)
+    table.add(f"member_beside_{_dtype.__name__}", lambda x: (x > Level.LOW, Level.LOW == x, x // Level.HIGH), *numbers)

@@ -48,7 +48,7 @@ from .prelude.registry import FUNCTIONS, IMPLEMENTS, NAMED, F, registered
 from .protocol import ASKED, asked_for, is_user_object
 from .rows import memory
 from .rows.numbers import safe
-from .values import captured, constant, item_of_tuple, value_of_member
+from .values import captured, constant, item_of_tuple, value_of_member, values_of_members
 
 SPECIAL: dict[Any, Any] = {}
 """Functions that need more than a row: `f(walk, op, args, keywords)` says whether it was meant."""
@@ -125,7 +125,7 @@ def call_static(walk: Walk, op: Op, target: Static, args: Given, keywords: Words
         return None
     row = ROWS.get(value)
     if row is not None and not keywords and _takes(row, 1 + len(args)):
-        given = [value_of_member(walk, name) for name in args]
+        given = values_of_members(walk, args)
         found = row(walk, *[walk.env[name] for name in given])
         if found is not None:
             return walk.give(op, found[0], found[1], *given)

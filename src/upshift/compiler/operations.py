@@ -65,6 +65,7 @@ from .values import (
     tuple_of,
     tuple_row,
     value_of_member,
+    values_of_members,
 )
 
 OPERATORS: list[Callable[..., bool]] = []
@@ -150,7 +151,7 @@ def _binary(walk: Walk, op: Op) -> None:
 
 def operate(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kind, inplace: bool = False) -> None:
     """`a operator b`, of variables by their full names."""
-    a, b = value_of_member(walk, a), value_of_member(walk, b)
+    a, b = values_of_members(walk, [a, b])
     ka, kb = walk.env[a], walk.env[b]
     if (isinstance(ka, ARRAYS) or isinstance(kb, ARRAYS)) and OF_ARRAYS["operator"](walk, op, operator, a, b, inplace):
         return None
@@ -237,7 +238,7 @@ def compare(walk: Walk, op: Op, operator: str, a: str, b: str) -> None:
     if (isinstance(ka, ARRAYS) or isinstance(kb, ARRAYS)) and OF_ARRAYS["compare"](walk, op, operator, a, b):
         return None
     if operator not in ("Eq", "NotEq") or not (isinstance(ka, Static) and isinstance(kb, Static)):
-        a, b = value_of_member(walk, a), value_of_member(walk, b)
+        a, b = values_of_members(walk, [a, b])
         ka, kb = walk.env[a], walk.env[b]
     row = comparison(walk, operator, ka, kb)
     if row is not None:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import enum
 from typing import Any, cast
 
+import numpy as np
+
 from .captures import literal_of
 from .check import Step, Walk
 from .classes import has_operators
 from .kinds import (
+    INT,
+    NUMPY,
     STATUS,
+    Array,
     Closure,
     Compound,
+    Fused,
     Generator,
     Items,
     Kind,
@@ -25,7 +31,7 @@ from .kinds import (
     ll_of,
 )
 from .rows import memory
-from .rows.numbers import safe
+from .rows.numbers import is_numpy_number, safe
 
 
 def constant(kind: Kind) -> Any:
@@ -90,6 +96,26 @@ def value_of_member(walk: Walk, name: str) -> str:
         return name
     literal = literal_of(int.__int__(value) if of is int else str.__str__(value))
     return walk.temporary(literal, constant(literal))
+
+
+def values_of_members(walk: Walk, names: list[str]) -> list[str]:
+    """Operands, with members of enums as their ints and texts. Beside what is NumPy's a member is an int64: to NumPy it
+    is not one of Python's ints, which take the class of the other operand."""
+    values = [value_of_member(walk, one) for one in names]
+    if values == names or not any(_is_numpys(walk.env[one]) for one in names):
+        return values
+    return [one if one == value else _as_int64(walk, value) for one, value in zip(names, values)]
+
+
+def _is_numpys(kind: Kind) -> bool:
+    return isinstance(kind, Array | Fused) or is_numpy_number(kind)
+
+
+def _as_int64(walk: Walk, name: str) -> str:
+    literal = walk.env[name]
+    if not isinstance(literal, Literal) or literal.kind is not INT:
+        return name
+    return walk.temporary(NUMPY[np.dtype(np.int64)], safe(lambda w: str(literal.value)))
 
 
 def tuple_of(walk: Walk, names: list[str], cls: type | None = None) -> str:
