@@ -7,6 +7,7 @@ refusal(f, row)                                           # why it does not comp
 
 from __future__ import annotations
 
+import collections
 import copy
 import math
 from collections.abc import Callable, Sequence
@@ -159,10 +160,11 @@ def same(a: Any, b: Any) -> bool:
     """Equal, of the same classes, with the same bits; any NaN is as good as another."""
     if type(a) is not type(b):
         return False
-    if isinstance(a, list | tuple):
-        return len(a) == len(b) and all(map(same, a, b))
-    if type(a) is dict:
-        return list(a) == list(b) and all(same(x, b[key]) for key, x in a.items())
+    if isinstance(a, list | tuple | set | frozenset | collections.deque):  # sets in the same order, too
+        return len(a) == len(b) and all(map(same, a, b)) and getattr(a, "maxlen", 0) == getattr(b, "maxlen", 0)
+    if isinstance(a, dict):
+        makers = getattr(a, "default_factory", None), getattr(b, "default_factory", None)
+        return makers[0] is makers[1] and same(list(a), list(b)) and same(list(a.values()), list(b.values()))
     if isinstance(a, complex | np.complexfloating):
         return same(float(a.real), float(b.real)) and same(float(a.imag), float(b.imag))
     if isinstance(a, float | np.floating):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from compiled import Compiled, check
-from language import calls, classes, closures, kinds, statements
+from language import calls, classes, closures, iteration, kinds, statements
 from language.table import Entry
 from upshift.trace.paths import Roots, holds
 
@@ -15,6 +15,7 @@ TABLES = {
     "classes": classes.table,
     "statements": statements.table,
     "kinds": kinds.table,
+    "iteration": iteration.table,
 }
 ENTRIES = [pytest.param(e, id=f"{t}-{n}") for t, table in TABLES.items() for n, e in table.entries.items()]
 

@@ -16,6 +16,9 @@ import pytest
 
 import upshift as up
 from compiled import Compiled, check, refusal, same
+from upshift.compiler.follow import prelude_home
+from upshift.compiler.kinds import Refused
+from upshift.compiler.prelude import registry
 
 
 def mapped(f: Any, xs: list[Any]) -> None:
@@ -342,3 +345,25 @@ def test_functions_of_one_factory_keep_their_own_values(f):
 def mapped_whole(f: Any, xs: list[Any]) -> None:
     wanted = up.map(f, xs, gear="loop")
     assert repr(up.map(f, xs, gear="llvm")) == repr(wanted)
+
+
+# ---- our own library
+
+
+def test_a_library_that_was_replaced_while_we_run(tmp_path: Path) -> None:
+    """An update of the package leaves other functions where those stood that were loaded: none of them is taken."""
+    text = "from upshift.compiler.prelude.registry import prelude\n\n\ndef double(n):\n    return n + n\n"
+    path = tmp_path / "library_of_a_test.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    try:
+        registry.prelude(module.double)
+        path.write_text(text.replace("n + n", "n * n"))
+        os.utime(path, ns=(1, 1))  # older than what was loaded, as a package manager may leave it
+        with pytest.raises(Refused, match="changed since it was imported"):
+            prelude_home(module.double).code
+    finally:
+        del registry.FUNCTIONS["double"]

@@ -161,6 +161,8 @@ def _fewer_columns(program: Program, fails: Fails) -> Program:
             break
         tree = _tree(program)
         function = next(s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == "program")
+        if len(function.args.args) != len(program.columns):  # some were dropped with the lines that read them
+            break
         del function.args.args[at]
         made = _with(program, tree)
         if made is not None:

@@ -156,6 +156,19 @@ def returns_named_tuples(x):
 ORIGIN = Vec(1.0, 2.0)
 
 
+@dataclass(frozen=True)
+class Named:
+    point: Point
+    name: str = "p"
+    hidden: int = field(default=0, repr=False)
+
+
+@compiles(1.5, 0.1, -0.0)
+def dataclasses_as_texts(x):
+    p = Point(x, 2)
+    return repr(p), str(p), f"{p}|{Named(p, 'q', 5)!r}", "%s" % Named(p)
+
+
 class Color(enum.Enum):
     RED = 1
     GREEN = 2
@@ -228,6 +241,63 @@ def flags(x):
 @compiles(3, 1)
 def goes_over_an_enum(x):
     return sum(c.value * x for c in Color), [c.value for c in Color]
+
+
+class Grade(enum.Enum):
+    LOW = 1
+    HIGH = 2
+
+    def __lt__(self, other):
+        return self.value < other.value
+
+    def __bool__(self):
+        return self.value > 1
+
+
+@compiles(0, 3)
+def enums_with_operators(x):
+    c = Grade.LOW if x > 2 else Grade.HIGH
+    return (
+        c < Grade.HIGH,
+        c > Grade.LOW,
+        max(Grade.LOW, c).name,
+        sorted([Grade.HIGH, c])[0].value,
+        bool(c),
+        c == Grade.LOW,
+    )
+
+
+@compiles(0, 1, 5)
+def dicts_with_enums_as_keys(x):
+    counts = {c: 0 for c in Color}
+    for i in range(x):
+        counts[Color(i % 3 + 1)] += 1
+    c = Color.RED if x % 2 else Color.BLUE
+    return [counts[c] for c in Color], counts, counts.get(c), (c, 1) == (Color.RED, 1), {c} == {Color.RED}
+
+
+@compiles(0, 1, 5)
+def members_as_their_ints_and_texts_in_dicts(x):
+    return {Level.LOW: x}[1], {1: x}.get(Level.LOW), {Word.YES: x}["y"], hash(Level.LOW), {"n": 1}.get(Word.NO, 2)
+
+
+@compiles(0, 1)
+def members_as_texts(x):
+    c = Color.RED if x else Color.GREEN
+    return (
+        str(c),
+        f"{c!r:>20}|{Level.LOW:03d}|{Level.HIGH}|{Word.YES}",
+        repr(Level.HIGH),
+        Word.YES.upper(),
+        str(Word.NO),
+        f"{c}",
+    )
+
+
+@compiles(0, 1)
+def members_of_int_enums_as_arguments(x):
+    c = Level.LOW if x else Level.HIGH
+    return int(c), float(c), abs(c), -c, ~c, list(range(c)), math.sqrt(c), math.gcd(c, 6), "ab" * c
 
 
 class Money:

@@ -11,7 +11,7 @@ from .code import Code, Parameters, Shape
 from .kinds import BOOL, COMPLEX, FLOAT, INT, STR, Kind, Known, List, Tuple
 from .rows import memory, numpy_numbers
 from .rows.numbers import base, is_numpy_number, rank, safe, to_complex, to_float, to_int
-from .values import captured, item_of_tuple, tuple_of, tuple_row
+from .values import captured, item_of_tuple, tuple_of, tuple_row, value_of_member
 
 Given = list[str]
 Words = dict[str, str]
@@ -198,8 +198,10 @@ def coerced(walk: Walk, code: Code, i: int, name: str) -> str:
         return name
     annotation = code.annotations.get(parameters.positional[i])
     wanted = _CLASSES.get(annotation.id) if isinstance(annotation, ast.Name) else None
-    kind = walk.env[name]
-    if wanted is None or base(kind) is wanted:
+    if wanted is None:
+        return name
+    name = value_of_member(walk, name)
+    if base(walk.env[name]) is wanted:
         return name
     return coerce(walk, name, wanted)
 

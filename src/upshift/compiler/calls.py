@@ -48,7 +48,7 @@ from .prelude.registry import FUNCTIONS, IMPLEMENTS, NAMED, F, registered
 from .protocol import ASKED, asked_for, is_user_object
 from .rows import memory
 from .rows.numbers import safe
-from .values import captured, constant, item_of_tuple
+from .values import captured, constant, item_of_tuple, value_of_member, values_of_members
 
 SPECIAL: dict[Any, Any] = {}
 """Functions that need more than a row: `f(walk, op, args, keywords)` says whether it was meant."""
@@ -72,7 +72,7 @@ def call(walk: Walk, op: Op, target: Kind, args: Given, shape: Shape, name: str)
     positional, keywords = spread(walk, args, shape)
     if any(isinstance(walk.env[one], Either) for one in (*positional, *keywords.values())):
         return _call_by_kinds(walk, op, name, positional, keywords)
-    return _call_value(walk, op, target, name, positional, keywords)
+    return call_value(walk, op, target, name, positional, keywords)
 
 
 def _call_by_kinds(walk: Walk, op: Op, fn: str, args: Given, keywords: Words) -> None:
@@ -86,7 +86,7 @@ def _call_by_kinds(walk: Walk, op: Op, fn: str, args: Given, keywords: Words) ->
     written(walk, op, text, [fn, *args, *rest, *(keywords[word] for word in words)])
 
 
-def _call_value(walk: Walk, op: Op, target: Kind, name: str, args: Given, keywords: Words) -> None:
+def call_value(walk: Walk, op: Op, target: Kind, name: str, args: Given, keywords: Words) -> None:
     """A value that is called; `name` holds it."""
     if isinstance(target, Static):
         return call_static(walk, op, target, args, keywords)
@@ -125,9 +125,10 @@ def call_static(walk: Walk, op: Op, target: Static, args: Given, keywords: Words
         return None
     row = ROWS.get(value)
     if row is not None and not keywords and _takes(row, 1 + len(args)):
-        found = row(walk, *[walk.env[name] for name in args])
+        given = values_of_members(walk, args)
+        found = row(walk, *[walk.env[name] for name in given])
         if found is not None:
-            return walk.give(op, found[0], found[1], *args)
+            return walk.give(op, found[0], found[1], *given)
     standing = IMPLEMENTS.get(value) or _named(value)
     if standing is not None:
         return call_function(walk, op, prelude_home(standing), args, keywords)
@@ -223,7 +224,7 @@ def _call_partial(walk: Walk, op: Op, target: Partial, name: str, args: Given, k
     parts = [item_of_tuple(walk, name, i) for i in range(len(target.items))]
     count = len(parts) - len(target.words)
     named = dict(zip(target.words, parts[count:]))
-    _call_value(walk, op, target.items[0], parts[0], [*parts[1:count], *args], {**named, **keywords})
+    call_value(walk, op, target.items[0], parts[0], [*parts[1:count], *args], {**named, **keywords})
 
 
 def _call_captured_partial(walk: Walk, op: Op, target: Static, args: Given, keywords: Words) -> None:
@@ -299,6 +300,9 @@ def _memo_of(walk: Walk, key: Any) -> str:
 def call_method(walk: Walk, op: Op, owner: str, name: str, args: Given, shape: Shape) -> None:
     """`owner.name(*args)`."""
     kind = walk.env[owner]
+    own = value_of_member(walk, owner)
+    if own != owner and isinstance(getattr(class_of(kind), name, None), types.MethodDescriptorType):
+        owner, kind = own, walk.env[own]  # a method of texts or ints
     if isinstance(kind, Static):
         fn = read_static(walk, kind, name)
         return call(walk, op, walk.env[fn], args, shape, fn)
@@ -313,7 +317,7 @@ def method(walk: Walk, op: Op, owner: str, name: str, args: Given, keywords: Wor
     if isinstance(kind, Object) and name in kind.fields.find().cells:
         inside, emit = read_field(walk, owner, name)
         fn = walk.temporary(inside, emit, owner)
-        return _call_value(walk, op, inside, fn, args, keywords)
+        return call_value(walk, op, inside, fn, args, keywords)
     found = find_method(walk, kind, name)
     if found is None:
         return _unusual_method(walk, op, owner, kind, name, args, keywords)
@@ -340,10 +344,10 @@ def _unusual_method(walk: Walk, op: Op, owner: str, kind: Kind, name: str, args:
         path = walk.unit.class_paths.get(cls)
         if path is not None and isinstance(found, staticmethod | classmethod) and after is None:
             fn = captured(walk, getattr(cls, name), (*path, ("attr", name)))
-            return _call_value(walk, op, walk.env[fn], fn, args, keywords)
+            return call_value(walk, op, walk.env[fn], fn, args, keywords)
         if path is not None and found is not None and after is None and not hasattr(found, "__get__"):
             fn = captured(walk, found, (*path, ("attr", name)))
-            return _call_value(walk, op, walk.env[fn], fn, args, keywords)
+            return call_value(walk, op, walk.env[fn], fn, args, keywords)
         if found is None:
             raise Leaves(AttributeError, f"{cls.__name__} has no {name}")
     raise walk.doubt(f"the method {name} of {kind!r}")

@@ -67,3 +67,14 @@ def is_instance(kind: Kind, classes: Any) -> bool:
     if isinstance(kind, Static):
         return isinstance(kind.value, classes)
     return issubclass(class_of(kind), classes)
+
+
+_NOT_OPERATORS = ("new", "init", "init_subclass", "class", "doc", "repr", "str", "format", "reduce", "reduce_ex", "dir",
+                  "sizeof", "getnewargs", "getstate", "subclasshook", "delattr", "setattr", "getattribute")  # fmt: skip
+_OPERATORS = frozenset({"__bool__", *dir(int), *dir(str)}.difference(f"__{name}__" for name in _NOT_OPERATORS))
+
+
+def has_operators(cls: type) -> bool:
+    """Whether an enum has operators of its own, so that its members are not what their values are."""
+    own = [one for one in cls.__mro__ if one.__module__ != "enum" and one not in (int, str, object)]
+    return any(word in vars(one) for one in own for word in _OPERATORS)

@@ -277,7 +277,11 @@ def written(walk: Walk, op: Op, text: str, args: Given) -> None:
 def called(walk: Walk, text: str, args: Given) -> str:
     """A temporary that holds what a function gives whose source is written for these kinds; it is compiled on its own,
     so that the operation that needs it can go on."""
-    home = text_home(text)
+    return result_of(walk, text_home(text), args)
+
+
+def result_of(walk: Walk, home: Home, args: Given) -> str:
+    """A temporary that holds what a function of the library gives, compiled on its own."""
     spec = walk.unit.spec(home, home.code, [walk.env[name] for name in args])
     spec.sweep()
     kind = spec.result.kind

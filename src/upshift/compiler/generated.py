@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import reprlib
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -29,6 +30,16 @@ def adopt(cls: type, name: str, fn: types.FunctionType) -> None:
         assert isinstance(node, ast.FunctionDef)
         if adopt_source(fn.__code__, node):
             return
+
+
+def dataclass_repr(cls: type, name: str, fn: types.FunctionType) -> types.FunctionType | None:
+    """The `__repr__` that dataclasses wrote for a class, inside of what ends it for objects that hold themselves:
+    machine code is left where a call is too deep."""
+    inside = getattr(fn, "__wrapped__", None)
+    if name != "__repr__" or "__dataclass_fields__" not in vars(cls) or not isinstance(inside, types.FunctionType):
+        return None
+    is_theirs = fn.__code__.co_filename in (dataclasses.__file__, reprlib.__file__)
+    return inside if is_theirs and inside.__code__.co_filename == "<string>" else None
 
 
 def _texts(cls: type, name: str, fn: types.FunctionType) -> Iterator[str]:
@@ -52,6 +63,10 @@ def _texts(cls: type, name: str, fn: types.FunctionType) -> Iterator[str]:
         yield (
             f"def {name}(self, other):\n if other.__class__ is self.__class__:\n  return {test}\n return NotImplemented"
         )
+    elif name == "__repr__":
+        shown = ", ".join(f"{f.name}={{self.{f.name}!r}}" for f in real if f.repr)
+        yield f'def __repr__(self):\n return self.__class__.__qualname__ + f"({shown})"'
+        yield f'def __repr__(self):\n return f"{{self.__class__.__qualname__}}({shown})"'
     elif name == "__hash__":
         hashed = [f.name for f in real if (f.compare if f.hash is None else f.hash)]
         yield f"def __hash__(self):\n return hash({_tuple('self', hashed)})"

@@ -17,7 +17,7 @@ from .check import Defer, Leaves, Walk
 from .classes import class_of
 from .code import Op
 from .follow import call_function, enter, prelude_home, set_parameters
-from .generated import adopt
+from .generated import adopt, dataclass_repr
 from .kinds import NONE, UNSET, Cell, Fields, Kind, Method, New, Object, Refused, Static, Super, Tuple
 from .prelude.registry import METHODS
 from .rows import memory
@@ -99,6 +99,9 @@ def member(cls: type, name: str, after: type | None = None) -> tuple[Any, type |
 
 def _member_home(walk: Walk, cls: type, name: str, fn: types.FunctionType, owner: type, inner: str = "") -> Home:
     """A function that stands in a class; `inner`: it is the getter or setter of a property."""
+    written = dataclass_repr(owner, name, fn)
+    if written is not None:
+        fn, inner = written, "__wrapped__"
     adopt(owner, name, fn)
     if is_ours(cls):
         return prelude_home(fn)

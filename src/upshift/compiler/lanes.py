@@ -33,7 +33,7 @@ from .kinds import (
     plain,
 )
 from .loading import Loading
-from .prelude.tables import Dict
+from .prelude.tables import Defaultdict, Dict, GivenSet
 from .rows.memory import HEADER, NO_MEMORY, item_type, struct_of
 from .write import Module
 
@@ -69,8 +69,11 @@ def _is_returned_as_it_is(kind: Kind) -> bool:
 def stored_fields(kind: Object) -> dict[str, Cell]:
     """The fields of an object that a result is made of."""
     cells = kind.fields.find().cells
-    if kind.cls is Dict:
-        return {name: cells[name] for name in ("keys_", "values_", "alive")}
+    if issubclass(kind.cls, Dict):
+        more = ("default_factory",) if kind.cls is Defaultdict else ()
+        return {name: cells[name] for name in ("keys_", "values_", "alive", *more)}
+    if issubclass(kind.cls, GivenSet):
+        return cells
     if kind.cls.__module__.startswith("upshift.compiler") or issubclass(kind.cls, BaseException):
         raise Refused(f"returns {kind!r}")
     return cells

@@ -57,13 +57,13 @@ from .kinds import (
     plain,
 )
 from .operations import COMPARISONS, HOOKS, OPERATORS, iterate, operate, range_length
-from .prelude import intrinsics, iterables, lists, objects, tables
+from .prelude import hashes, intrinsics, iterables, lists, objects, tables
 from .prelude import numbers as _numbers
 from .prelude.registry import METHODS, F, registered
 from .protocol import COMPARED, is_object, is_user_object, operate_objects, truth_of
 from .rows import maths, memory, numbers
 from .rows.numbers import base, is_numpy_number, rank, safe, to_float, to_int
-from .values import constant, item_of_tuple, list_of, tuple_of
+from .values import constant, item_of_tuple, list_of, tuple_of, value_of_member
 
 ROWS.update(maths.MATHS)
 
@@ -167,6 +167,7 @@ def _len(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 
 @special(range)
 def _range(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+    args = [value_of_member(walk, name) for name in args]
     kinds = [walk.env[name] for name in args]
     if words or not 1 <= len(args) <= 3:
         return False
@@ -311,6 +312,7 @@ SPECIAL[max] = _extreme("max_of", "max_of_two")
 def _int(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if not args:
         return _given_literal(walk, op, 0)
+    args = [value_of_member(walk, args[0]), *args[1:]]
     kind = walk.env[args[0]]
     if base(kind) is STR:
         if len(args) == 2 or "base" in words:
@@ -341,6 +343,7 @@ def _int(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 def _float(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if not args:
         return _given_literal(walk, op, 0.0)
+    args = [value_of_member(walk, args[0]), *args[1:]]
     kind = walk.env[args[0]]
     if isinstance(kind, Literal):
         try:
@@ -675,7 +678,9 @@ def _membership(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb:
     elif isinstance(kb, Range) and base(ka) in (INT, BOOL):
         prelude(walk, op, f"range_{no}contains", [b, a])
     elif is_object(kb) and find_method(walk, kb, "__contains__") is not None:
-        if operator == "In" and not is_user_object(kb):
+        if not hasattr(class_of(kb), "__contains__"):  # `d.values()`, which is looked through
+            prelude(walk, op, f"iterable_{no}contains", [b, a])
+        elif operator == "In" and not is_user_object(kb):
             calls.method(walk, op, b, "__contains__", [a], {})
         elif not is_user_object(kb):
             prelude(walk, op, "object_not_contains", [b, a])
@@ -745,6 +750,21 @@ def _conjugate(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     return True
 
 
+def _operator_method(name: str) -> Any:
+    def find(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+        if len(args) != 2 or words:
+            return False
+        written(walk, op, f"def asked(a, b):\n    return {name}", args)
+        return True
+
+    return find
+
+
+for _cls in ("list", "tuple", "str"):
+    SPECIAL_METHODS[_cls, "__getitem__"] = _operator_method("a[b]")
+    SPECIAL_METHODS[_cls, "__contains__"] = _operator_method("b in a")
+
+
 @special_method("tuple", "count", "index")
 def _tuple_method(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     kind = walk.env[args[0]]
@@ -800,8 +820,36 @@ def _frozenset(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     return True
 
 
+@special(intrinsics.zip_strict)
+def _zip_strict(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+    """One iterable after the other, as zip asks them: none is asked for more once another one has ended."""
+    n = len(args)
+    lines = [f"def zipped({', '.join(f'a{i}' for i in range(n))}):"]
+    lines += [f"    a{i} = iter(a{i})" for i in range(n)] + ["    for x0 in a0:" if n else "    return"]
+    for i in range(1, n):
+        lines += [f"        for x{i} in a{i}:", "            break", "        else:", "            raise ValueError"]
+    lines.append(f"        yield ({''.join(f'x{i},' for i in range(n))})" if n else "    yield")
+    for i in range(1, n):
+        lines += [f"    for _ in a{i}:", "        raise ValueError"]
+    written(walk, op, "\n".join(lines), args)
+    return True
+
+
+@special(intrinsics.hash_of_member)
+def _hash_of_member(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+    kind = walk.env[args[0]]
+    assert isinstance(kind, Static)
+    own: Any = type(kind.value).__hash__
+    if own is int.__hash__:
+        return _given_literal(walk, op, hash(kind.value))
+    if own not in (enum.Enum.__hash__, str.__hash__):
+        raise walk.doubt(f"the hash of {kind.value!r}")
+    return _given_literal(walk, op, hashes.hash_of_text(kind.value if own is str.__hash__ else kind.value.name))
+
+
 @special(hash)
 def _hash(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+    args = [value_of_member(walk, name) for name in args]
     kind = walk.env[args[0]]
     parts = kind.items if isinstance(kind, Tuple) and kind.cls is None else (kind,)
     if any(rank(part) < 0 and not is_numpy_number(part) for part in parts):

@@ -9,13 +9,13 @@ import operator
 from typing import Any
 
 from .arguments import Given, Words, known_of
-from .calls import SPECIAL, SPECIAL_METHODS, attribute, special
+from .calls import SPECIAL, SPECIAL_METHODS, attribute, call_value, special
 from .check import Leaves, Walk
 from .code import Op
 from .follow import prelude, written
 from .instances import class_path, has_attribute, make_instance, read_field, set_field
-from .kinds import BOOL, NONE, Closure, Literal, Object, Partial, Static, Super, Tuple
-from .operations import compare, item, operate
+from .kinds import BOOL, NONE, Closure, List, Literal, Object, Partial, Range, Static, Super, Tuple
+from .operations import compare, give_slice, item, operate
 from .rows.numbers import safe
 from .values import constant, item_of_tuple, tuple_of, tuple_row
 
@@ -119,6 +119,14 @@ def _comparison(sign: str, turned: bool = False) -> Any:
     return find
 
 
+def _statement(text: str) -> Any:
+    def find(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+        written(walk, op, text, args)
+        return not words
+
+    return find
+
+
 def _unary(text: str) -> Any:
     def find(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         if len(args) != 1 or words:
@@ -154,6 +162,43 @@ def _getitem(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         return False
     of, at = args
     item(walk, op, of, at, walk.env[of], walk.env[at])
+    return True
+
+
+for _name, _text in {
+    "setitem": "def put(a, b, c):\n    a[b] = c", "delitem": "def drop(a, b):\n    del a[b]",
+}.items():  # fmt: skip
+    SPECIAL[getattr(operator, _name)] = _statement(_text)
+
+
+@special(operator.iconcat)
+def _iconcat(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+    lists = len(args) == 2 and all(isinstance(walk.env[name], List) for name in args)
+    return lists and bool(_binary("Add", True)(walk, op, args, words))
+
+
+@special(operator.length_hint)
+def _length_hint(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+    if not isinstance(walk.env[args[0]], List | Tuple | Range):
+        return False
+    written(walk, op, f"def hint(xs{', n' * (len(args) - 1)}):\n    return len(xs)", args)
+    return True
+
+
+@special(operator.call)
+def _call(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+    if not args:
+        return False
+    call_value(walk, op, walk.env[args[0]], args[0], args[1:], words)
+    return True
+
+
+@special(slice)
+def _slice(walk: Walk, op: Op, args: Given, words: Words) -> bool:
+    if not 1 <= len(args) <= 3:
+        return False
+    none = walk.temporary(NONE, constant(NONE))
+    give_slice(walk, op, [none, args[0], none] if len(args) == 1 else [*args, none][:3])
     return True
 
 

@@ -6,7 +6,7 @@ import enum
 import sys
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from .arguments import coerce, known_of
 from .calls import attribute, call, call_method, find_method, method
@@ -54,7 +54,19 @@ from .prelude.registry import registered
 from .protocol import UNARY, compare_objects, compare_tuples, is_object, is_user_object, truth_of
 from .rows import memory, numbers, numpy_numbers, texts
 from .rows.numbers import base, is_numpy_number, safe
-from .values import captured, constant, is_tied, item_of_tuple, list_of, nothing, storable, tuple_of, tuple_row
+from .values import (
+    captured,
+    constant,
+    is_tied,
+    item_of_tuple,
+    list_of,
+    nothing,
+    storable,
+    tuple_of,
+    tuple_row,
+    value_of_member,
+    values_of_members,
+)
 
 OPERATORS: list[Callable[..., bool]] = []
 """Operators of lists, texts and objects: each says whether it was meant."""
@@ -139,7 +151,7 @@ def _binary(walk: Walk, op: Op) -> None:
 
 def operate(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kind, inplace: bool = False) -> None:
     """`a operator b`, of variables by their full names."""
-    a, b = _value_of_member(walk, a), _value_of_member(walk, b)
+    a, b = values_of_members(walk, [a, b])
     ka, kb = walk.env[a], walk.env[b]
     if (isinstance(ka, ARRAYS) or isinstance(kb, ARRAYS)) and OF_ARRAYS["operator"](walk, op, operator, a, b, inplace):
         return None
@@ -157,26 +169,6 @@ def operate(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kin
         if operators(walk, op, operator, a, b, ka, kb, inplace):
             return None
     raise walk.doubt(f"`{SIGNS.get(operator, operator)}` of {ka!r} and {kb!r}")
-
-
-def _value_of_member(walk: Walk, name: str) -> str:
-    """A member of an enum of ints or texts as the int or text that it is."""
-    kind = walk.env[name]
-    if not isinstance(kind, Static) or not isinstance(kind.value, enum.Enum) or isinstance(kind.value, enum.Flag):
-        return name
-    cls, value = type(kind.value), cast(Any, kind.value)
-    of = next((one for one in (int, str) if issubclass(cls, one)), None)
-    own = [one for one in cls.__mro__ if one.__module__ != "enum" and one not in (int, str, object)]
-    if of is None or any(word in vars(one) for one in own for word in _OPERATORS):
-        return name
-    literal = literal_of(int.__int__(value) if of is int else str.__str__(value))
-    return walk.temporary(literal, constant(literal))
-
-
-_NOT_OPERATORS = ("new", "init", "init_subclass", "class", "doc", "repr", "str", "format", "reduce", "reduce_ex", "dir",
-                  "sizeof", "getnewargs", "getstate", "subclasshook", "delattr", "setattr", "getattribute")  # fmt: skip
-_OPERATORS = frozenset({*dir(int), *dir(str)}.difference(f"__{name}__" for name in _NOT_OPERATORS))
-"""Names of the methods behind operators: an enum that has one of its own is not what its members are."""
 
 
 def index_of(walk: Walk, name: str) -> str:
@@ -214,7 +206,9 @@ def _product_modulo(walk: Walk, op: Op) -> None:
 
 @operation("unary")
 def _unary(walk: Walk, op: Op) -> None:
-    kind = walk.env[_value_of_member(walk, walk.name(op.args[0]))] if walk.kind(op.args[0]) else NONE
+    walk.kind(op.args[0])
+    full = value_of_member(walk, walk.name(op.args[0]))
+    kind = walk.env[full]
     if op.extra == "Not":
         answer = truth(walk, walk.name(op.args[0]))
         if isinstance(answer, bool):
@@ -224,7 +218,7 @@ def _unary(walk: Walk, op: Op) -> None:
         return None
     row = numbers.unary(op.extra, kind) or numpy_numbers.unary(op.extra, kind)
     if row is not None:
-        return walk.put(op, row[0], row[1], op.args[0])
+        return walk.give(op, row[0], row[1], full)
     if _unary_method(walk, op, op.extra, kind):
         return None
     raise walk.doubt(f"a sign before {kind!r}")
@@ -244,7 +238,7 @@ def compare(walk: Walk, op: Op, operator: str, a: str, b: str) -> None:
     if (isinstance(ka, ARRAYS) or isinstance(kb, ARRAYS)) and OF_ARRAYS["compare"](walk, op, operator, a, b):
         return None
     if operator not in ("Eq", "NotEq") or not (isinstance(ka, Static) and isinstance(kb, Static)):
-        a, b = _value_of_member(walk, a), _value_of_member(walk, b)
+        a, b = values_of_members(walk, [a, b])
         ka, kb = walk.env[a], walk.env[b]
     row = comparison(walk, operator, ka, kb)
     if row is not None:
@@ -607,7 +601,12 @@ def append(walk: Walk, op: Op, xs: str, value: str) -> None:
 def _slice(walk: Walk, op: Op) -> None:
     for name in op.args:
         walk.kind(name)
-    names = [index_of(walk, walk.name(name)) for name in op.args]
+    give_slice(walk, op, [walk.name(name) for name in op.args])
+
+
+def give_slice(walk: Walk, op: Op, bounds: Sequence[str]) -> None:
+    """A slice of a start, a stop and a step, by their full names."""
+    names = [index_of(walk, name) for name in bounds]
     kind = Slice(tuple(walk.env[name] for name in names))
 
     def emit(w: Any, *values: str) -> str:
@@ -699,7 +698,7 @@ def _item(walk: Walk, op: Op) -> None:
 
 def item(walk: Walk, op: Op, owner: str, index: str, of: Kind, at: Kind) -> None:
     """`owner[index]`, by their full names."""
-    index = _value_of_member(walk, index)
+    index = value_of_member(walk, index)
     at = walk.env[index]
     if isinstance(of, ARRAYS) and OF_ARRAYS["item"](walk, op, owner, index):
         return None

@@ -9,6 +9,7 @@ from typing import Any
 
 from .captures import HEAP_TYPE
 from .check import Walk
+from .classes import has_operators
 from .code import Op
 from .follow import written
 from .instances import find_method, is_ours
@@ -44,9 +45,11 @@ def _class(kind: Kind) -> type | None:
     """The class of an object; None for all other values."""
     if isinstance(kind, Object):
         return kind.cls
-    if not isinstance(kind, Static) or isinstance(kind.value, enum.Enum | type):
+    if not isinstance(kind, Static) or isinstance(kind.value, type):
         return None
     cls = type(kind.value)
+    if isinstance(kind.value, enum.Enum):
+        return cls if kind.path is not None and not issubclass(cls, int | str) and has_operators(cls) else None
     return cls if cls.__flags__ & HEAP_TYPE and not cls.__module__.startswith(("builtins", "functools")) else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from .kernel import Made
 from .kinds import BOOL, COMPLEX, FLOAT, INT, NONE, STR, UNSET, Array, Either, Kind, List, Object, Static, Tuple
 from .lanes import needs_stream, stored_fields
-from .prelude.tables import Dict
+from .prelude.tables import Defaultdict, Dict, GivenSet
 
 
 def objects_of(kind: Kind, made: Made, lanes: Any) -> list[Any]:
@@ -96,9 +97,14 @@ def _read_object(kind: Object, stream: Any, at: int) -> tuple[Any, int]:
         value, at = _read(inside, stream, at)
         if value is not UNSET:
             found[name] = value
-    if kind.cls is Dict:
+    if issubclass(kind.cls, GivenSet):
+        return kind.cls.gives(found.pop("listed"), **found), at
+    if issubclass(kind.cls, Dict):
         items = zip(found["keys_"], found["values_"], found["alive"])
-        return {key: value for key, value, alive in items if alive}, at
+        pairs = {key: value for key, value, alive in items if alive}
+        if kind.cls is Defaultdict:
+            return collections.defaultdict(found["default_factory"], pairs), at
+        return (pairs if kind.cls is Dict else kind.cls.stands_for(pairs)), at
     made: Any = object.__new__(kind.cls)
     for name, value in found.items():
         object.__setattr__(made, name, value)

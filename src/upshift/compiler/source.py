@@ -24,6 +24,7 @@ from .code import Code
 from .kinds import Refused
 from .lowering import lower
 from .parsing import parsed
+from .prelude.registry import is_as_loaded
 
 MOST_CODES = 4096
 _CODES: dict[types.CodeType, Code | Refused] = {}
@@ -31,7 +32,8 @@ NO_SOURCE = "its source is not at hand"
 
 
 def code_of(f: types.FunctionType, trusted: bool = False) -> Code:
-    """A function's blocks, lowered once. `trusted`: it is known that its file has not changed."""
+    """A function's blocks, lowered once. `trusted`: it is one of the prelude, which is its own while its file is as it
+    was loaded."""
     found = _CODES.get(f.__code__)
     if found is None:
         try:
@@ -59,6 +61,7 @@ def adopt_source(code: types.CodeType, node: ast.FunctionDef | ast.Lambda, quiet
 
 
 def _lowered(code: types.CodeType, trusted: bool) -> Code:
+    trusted = trusted and is_as_loaded(code.co_filename)
     return lower(tree_of(code, trusted), code.co_name, code.co_filename, frozenset(code.co_freevars))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+import types
 from typing import Any
 
 from . import calls
@@ -10,7 +12,7 @@ from .calls import ROWS, SPECIAL
 from .captures import Home, literal_of
 from .check import Leaves, Walk
 from .code import Op
-from .follow import prelude
+from .follow import prelude, written
 from .instances import find_method
 from .kinds import (
     BIG,
@@ -39,7 +41,7 @@ from .prelude.registry import FUNCTIONS
 from .protocol import is_user_object
 from .rows import maths, memory, texts
 from .rows.numbers import base, is_numpy_number, rank, safe, to_int
-from .values import constant, item_of_tuple
+from .values import constant, item_of_tuple, value_of_member
 
 _EXAMPLES: dict[Any, Any] = {INT: 1, BOOL: True, FLOAT: 1.0, COMPLEX: 1j, STR: "a", NONE: None, BIG: 1, TEXT: "a"}
 """A value of each kind, whose formatting fails exactly where that of all others does."""
@@ -78,6 +80,8 @@ def _give_text(walk: Walk, op: Op) -> bool:
 def show(walk: Walk, op: Op, full: str, how: str) -> bool:
     """`str(x)` and `repr(x)`; `how` is the function of the prelude that is meant."""
     kind = walk.env[full]
+    if isinstance(kind, Static) and isinstance(kind.value, enum.Enum):
+        return _show_member(walk, op, full, kind.value, "__str__" if how == "text_of" else "__repr__")
     if is_user_object(kind):
         return _show_object(walk, op, full, ("__str__", "__repr__") if how == "text_of" else ("__repr__",))
     if not _is_shown(kind):
@@ -87,12 +91,21 @@ def show(walk: Walk, op: Op, full: str, how: str) -> bool:
     if isinstance(kind, Literal) and kind.kind is not BIG:
         return _give_literal(walk, op, str(kind.value) if how == "text_of" else repr(kind.value))
     if is_numpy_number(kind):
-        return how == "text_of" and _show_numpy(walk, op, full, kind)
+        return _show_numpy(walk, op, full, kind, how)
     inside = list(items_in(plain(kind)))
     if any(is_numpy_number(k) or isinstance(k, Range | Static) or base(k) is BIG for k in inside):
         return False
     prelude(walk, op, how, [full])
     return True
+
+
+def _show_member(walk: Walk, op: Op, full: str, member: enum.Enum, name: str) -> bool:
+    """A member of an enum: its text is known, unless the user's own method says what it is."""
+    method = getattr(type(member), name)
+    if isinstance(method, types.FunctionType) and method.__module__ != "enum":
+        return _show_object(walk, op, full, (name,))
+    text = str(member) if name == "__str__" else repr(member)
+    return _give_literal(walk, op, text) if text.isascii() else _give_text(walk, op)
 
 
 def _show_object(walk: Walk, op: Op, full: str, names: tuple[str, ...]) -> bool:
@@ -110,14 +123,15 @@ def _show_object(walk: Walk, op: Op, full: str, names: tuple[str, ...]) -> bool:
     return False
 
 
-def _show_numpy(walk: Walk, op: Op, full: str, kind: Any) -> bool:
-    """NumPy's ints and float64 as `str` shows them: like Python's."""
-    if kind.dtype.kind in "iu":
-        prelude(walk, op, "text_of_int", [coerce(walk, full, INT)])
-    elif kind.dtype.str == "<f8":
-        prelude(walk, op, "text_of_float", [coerce(walk, full, FLOAT)])
-    else:
+def _show_numpy(walk: Walk, op: Op, full: str, kind: Any, how: str) -> bool:
+    """NumPy's ints, bools and float64: `str` shows them like Python's, `repr` with their class around."""
+    if not (kind.dtype.kind in "iub" or kind.dtype.str == "<f8"):
         return False
+    value = _as_pythons(walk, full)
+    if how == "text_of":
+        return show(walk, op, value, how)
+    around = "'np.True_' if x else 'np.False_'" if kind.dtype.kind == "b" else f"'np.{kind.dtype.name}(' + str(x) + ')'"
+    written(walk, op, f"def shown(x):\n    return {around}", [value])
     return True
 
 
@@ -176,6 +190,13 @@ def _format_value(walk: Walk, op: Op, full: str, spec: str, conversion: int = -1
     how = {-1: "", 115: "text_of", 114: "repr_of", 97: "repr_of"}[conversion]
     if of is TEXT:
         return False
+    if (
+        isinstance(kind, Static)
+        and isinstance(kind.value, enum.Enum)
+        and not (isinstance(of, Literal) and of.value == "")
+    ):
+        full, how = _member_to_format(walk, full, kind.value, how), ""
+        kind = walk.env[full]
     if not isinstance(of, Literal):
         if how or not (rank(kind) in (0, 1, 2) or base(kind) is STR):
             return False
@@ -184,8 +205,31 @@ def _format_value(walk: Walk, op: Op, full: str, spec: str, conversion: int = -1
         prelude(walk, op, "format_by", [full, spec])
         return True
     if of.value == "":
+        if not how and is_numpy_number(kind):
+            full = _as_pythons(walk, full)
         return show(walk, op, full, how or "text_of")
     return _format_by(walk, op, full, of.value, how)
+
+
+def _member_to_format(walk: Walk, full: str, member: enum.Enum, how: str) -> str:
+    """What is formatted where a member of an enum is: its text, or the int or text that it is."""
+    own = type(member)
+    if not how and own.__format__ is not enum.Enum.__format__:
+        return value_of_member(walk, full)
+    method = own.__repr__ if how == "repr_of" else own.__str__
+    if isinstance(method, types.FunctionType) and method.__module__ != "enum":
+        return full
+    made = literal_of(method(member))
+    return walk.temporary(made, constant(made))
+
+
+_PYTHONS = {"i": INT, "u": INT, "f": FLOAT, "b": BOOL}
+
+
+def _as_pythons(walk: Walk, full: str) -> str:
+    """A number of NumPy's as the number of Python's by which it is formatted."""
+    wanted = _PYTHONS.get(walk.env[full].dtype.kind)  # type: ignore[attr-defined]
+    return full if wanted is None else coerce(walk, full, wanted)
 
 
 def _format_by(walk: Walk, op: Op, full: str, spec: str, how: str) -> bool:
@@ -194,11 +238,10 @@ def _format_by(walk: Walk, op: Op, full: str, spec: str, how: str) -> bool:
     if not _is_shown(kind):
         return False
     if is_numpy_number(kind) and not how:
-        wanted = {"i": INT, "u": INT}.get(kind.dtype.kind) or (FLOAT if kind.dtype.str == "<f8" else None)  # type: ignore[attr-defined]
-        if wanted is None:
-            return False
-        full = coerce(walk, full, wanted)
+        full = _as_pythons(walk, full)
         kind = walk.env[full]
+        if is_numpy_number(kind):
+            return False
     shown = "a" if how else _EXAMPLES.get(base(kind), [])
     try:
         format(shown, spec)
@@ -252,6 +295,9 @@ def _percent_of(walk: Walk, op: Op, full: str, letter: str, spec: Spec) -> bool:
         if not _is_shown(kind) or isinstance(kind, Object) or TEXT in items_in(plain(kind)) or is_numpy_number(kind):
             return False
         return _shape_text(walk, op, full, spec, f"filled_{how}")
+    if is_numpy_number(kind):
+        full = _as_pythons(walk, full)
+        kind = walk.env[full]
     if letter == "c" or rank(kind) not in (0, 1, 2):
         return False
     if base(kind) is FLOAT and letter not in "eEfFgG":

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+import enum
+from typing import Any, cast
 
+import numpy as np
+
+from .captures import literal_of
 from .check import Step, Walk
-from .kinds import STATUS, Closure, Compound, Generator, Items, Kind, Known, List, Literal, Tuple, items_in, ll_of
+from .classes import has_operators
+from .kinds import (
+    INT,
+    NUMPY,
+    STATUS,
+    Array,
+    Closure,
+    Compound,
+    Fused,
+    Generator,
+    Items,
+    Kind,
+    Known,
+    List,
+    Literal,
+    Slice,
+    Static,
+    Tuple,
+    items_in,
+    ll_of,
+)
 from .rows import memory
-from .rows.numbers import safe
+from .rows.numbers import is_numpy_number, safe
 
 
 def constant(kind: Kind) -> Any:
@@ -27,13 +51,18 @@ def captured(walk: Walk, value: Any, path: Any) -> str:
             where = walk.unit.class_paths.setdefault(type(value), (*path, ("class", None)))
             captures.look_at_class(where, type(value))
         return tuple_of(walk, names, None if type(value) is tuple else type(value))
+    if type(value) is slice and path is not None:
+        captures.take(value, path)
+        names = [captured(walk, getattr(value, part), (*path, ("attr", part))) for part in ("start", "stop", "step")]
+        kind = Slice(tuple(walk.env[name] for name in names))
+        return walk.temporary(kind, tuple_row(kind), *names)
     if type(value) in (list, dict) and path is not None and not captures.is_table(path, value):
         return _captured_one_by_one(walk, value, path)
-    kind, slot = captures.take(value, path)
+    taken, slot = captures.take(value, path)
     if slot is None:
-        return walk.temporary(kind, constant(kind))
-    ll = ll_of(kind)
-    return walk.temporary(kind, safe(lambda w: w.captured(slot, ll)))
+        return walk.temporary(taken, constant(taken))
+    ll = ll_of(taken)
+    return walk.temporary(taken, safe(lambda w: w.captured(slot, ll)))
 
 
 def _is_named_tuple(value: Any) -> bool:
@@ -54,6 +83,39 @@ def _captured_one_by_one(walk: Walk, value: Any, path: Any) -> str:
     names = [captured(walk, item, (*path, ("item", key))) for key, item in value.items()]
     kind = Known(tuple(value), tuple(walk.env[name] for name in names))
     return walk.temporary(kind, tuple_row(kind), *names)
+
+
+def value_of_member(walk: Walk, name: str) -> str:
+    """A member of an enum of ints or texts as the int or text that it is."""
+    kind = walk.env[name]
+    if not isinstance(kind, Static) or not isinstance(kind.value, enum.Enum) or isinstance(kind.value, enum.Flag):
+        return name
+    cls, value = type(kind.value), cast(Any, kind.value)
+    of = next((one for one in (int, str) if issubclass(cls, one)), None)
+    if of is None or has_operators(cls):
+        return name
+    literal = literal_of(int.__int__(value) if of is int else str.__str__(value))
+    return walk.temporary(literal, constant(literal))
+
+
+def values_of_members(walk: Walk, names: list[str]) -> list[str]:
+    """Operands, with members of enums as their ints and texts. Beside what is NumPy's a member is an int64: to NumPy it
+    is not one of Python's ints, which take the class of the other operand."""
+    values = [value_of_member(walk, one) for one in names]
+    if values == names or not any(_is_numpys(walk.env[one]) for one in names):
+        return values
+    return [one if one == value else _as_int64(walk, value) for one, value in zip(names, values)]
+
+
+def _is_numpys(kind: Kind) -> bool:
+    return isinstance(kind, Array | Fused) or is_numpy_number(kind)
+
+
+def _as_int64(walk: Walk, name: str) -> str:
+    literal = walk.env[name]
+    if not isinstance(literal, Literal) or literal.kind is not INT:
+        return name
+    return walk.temporary(NUMPY[np.dtype(np.int64)], safe(lambda w: str(literal.value)))
 
 
 def tuple_of(walk: Walk, names: list[str], cls: type | None = None) -> str:

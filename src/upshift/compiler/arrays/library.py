@@ -10,14 +10,16 @@ import numpy as np
 from ..calls import ATTRIBUTES, OTHERS, SPECIAL_METHODS, Given, Words
 from ..check import Leaves, Walk
 from ..code import Op
-from ..follow import called
-from ..kinds import BOOL, INT, NONE, NUMPY, Array, Fused, Kind, List, Literal, Static, Tuple
+from ..follow import called, prelude_home, result_of
+from ..kinds import BOOL, INT, NONE, NUMPY, STR, Array, Fused, Kind, List, Literal, Object, Static, Tuple, items_in
 from ..numpy_library import before
 from ..operations import OF_ARRAYS, operation
 from ..prelude import arrays as _arrays
 from ..prelude import intrinsics
+from ..prelude.registry import FUNCTIONS
+from ..prelude.tables import Deque, Frozenset, Set
 from ..rows import arrays, items, masks, memory, nests
-from ..rows.numbers import safe
+from ..rows.numbers import base, safe
 from ..rows.numpy_casts import cast, is_true, operand_of
 from ..values import constant, item_of_tuple, tuple_of
 from . import elementwise, indexing, making, products, reductions, shaping, sweeping
@@ -545,7 +547,7 @@ def _own(walk: Walk, op: Op) -> None:
 
 @operation("give")
 def _give(walk: Walk, op: Op) -> None:
-    """A result as it is given back: arrays without gaps, where they are given to nobody else."""
+    """A result as it is given back: arrays without gaps, where they are given to nobody else, sets as lists."""
     name = walk.name(op.args[0])
     if op.extra:
         name = _packed(walk, name)
@@ -558,7 +560,12 @@ def _packed(walk: Walk, name: str) -> str:
     kind = walk.env[name]
     if isinstance(kind, Array | Fused):
         return making.packed(walk, name)
-    if isinstance(kind, Tuple) and any(isinstance(item, Array | Tuple) for item in kind.items):
+    if isinstance(kind, Object) and kind.cls in (Set, Frozenset, Deque):
+        held = kind.fields.find().cells["items_" if kind.cls is not Deque else "room"].kind
+        if kind.cls is not Deque and held is not None and any(base(one) in (STR, NONE) for one in items_in(held)):
+            raise walk.doubt("returns a set of texts, whose order only this process knows")
+        return result_of(walk, prelude_home(FUNCTIONS["given_deque" if kind.cls is Deque else "given_set"]), [name])
+    if isinstance(kind, Tuple) and any(isinstance(item, Array | Tuple | Object) for item in kind.items):
         return tuple_of(walk, [_packed(walk, item_of_tuple(walk, name, i)) for i in range(len(kind.items))], kind.cls)
     return name
 

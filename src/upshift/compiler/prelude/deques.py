@@ -178,8 +178,8 @@ class Deque:
             i = plus(i, 1)
         raise ValueError("deque.remove(x): x not in deque")
 
-    def count_of(self, x: Any) -> Any:
-        """`deque.number`, which is the name of a field here."""
+    def count(self, x: Any) -> Any:
+        """How many items are equal to `x`."""
         n = 0
         for y in self:
             if equals(y, x):

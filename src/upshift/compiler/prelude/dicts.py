@@ -634,15 +634,37 @@ class Ordereddict(Dict):
     stands_for = collections.OrderedDict
 
     def move_to_end(self, key: Any, last: Any = True) -> None:
-        """Moves a key to the end; moving it to the front is left to the plain function."""
+        """Moves a key to the end; or to the front with `last=False`."""
         place = self.find(key)
         if place < 0:
             raise KeyError(key)
-        if not last:
-            give_up()
         value = item(self.values_, place)
         self.forget(place, key)
         self.insert(key, value)
+        if not last:
+            self.turn()
+
+    @apart
+    def turn(self) -> None:
+        """Moves the last pair to the front."""
+        n = len(self.keys_) - 1
+        key = item(self.keys_, n)
+        value = item(self.values_, n)
+        i = n
+        while i > 0:
+            set_item(self.keys_, i, item(self.keys_, i - 1))
+            set_item(self.values_, i, item(self.values_, i - 1))
+            set_item(self.alive, i, item(self.alive, i - 1))
+            i = plus(i, -1)
+        set_item(self.keys_, 0, key)
+        set_item(self.values_, 0, value)
+        set_item(self.alive, 0, True)
+        size = len(self.slots)
+        self.slots = empty_table(size, -1)
+        while i <= n:
+            if item(self.alive, i):
+                self.enter(i, hash_of(item(self.keys_, i)))
+            i = plus(i, 1)
 
     def popitem(self, last: Any = True) -> Any:
         """Removes the last pair, or the first one with `last=False`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from .intrinsics import (
     bits_of,
     byte,
     give_up,
+    hash_of_member,
     is_nan,
     item,
     plus,
@@ -41,6 +43,8 @@ def hash_of(x: Any) -> Any:
     """Python's hash of a number; of texts, whose hash differs from process to process, one of our own."""
     if isinstance(x, bool):
         return 1 if x else 0
+    if isinstance(x, enum.Enum):
+        return hash_of_member(x)
     if isinstance(x, int):
         return hash_of_int(x)
     if isinstance(x, float):
@@ -153,10 +157,10 @@ def is_ours(x: Any) -> Any:
             if is_ours_inside(y):
                 return True
         return False
-    return isinstance(x, (str, frozenset)) or x is None
+    return isinstance(x, (str, frozenset, enum.Enum)) or x is None
 
 
 @inline
 def is_ours_inside(x: Any) -> Any:
     """Whether the hash of this item is one of our own, and not CPython's."""
-    return isinstance(x, (str, tuple, frozenset)) or x is None
+    return isinstance(x, (str, tuple, frozenset, enum.Enum)) or x is None

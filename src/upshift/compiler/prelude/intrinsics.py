@@ -53,6 +53,16 @@ def shift_down(a: Any, n: Any) -> Any:
     return (a % 2**64) >> n
 
 
+def zip_strict(*its: Any) -> Any:
+    """Tuples of items, one from each iterable, and an error if one is shorter than another."""
+    return zip(*its, strict=True)
+
+
+def hash_of_member(x: Any) -> Any:
+    """A hash of a member of an enum that is the same in every process, and that of the int or text that it is."""
+    return hash(x)
+
+
 def byte(s: Any, i: Any) -> Any:
     """The code of a character, whose place is known to be inside."""
     return ord(s[i])

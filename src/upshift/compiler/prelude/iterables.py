@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import sys
 from collections.abc import Iterator
 from functools import reduce as functools_reduce
@@ -20,7 +21,9 @@ from .intrinsics import (
     range_stop,
     set_item,
     sized,
+    zip_strict,
 )
+from .objects import equals
 from .registry import implements, inline, prelude
 
 COMPENSATED = sys.version_info >= (3, 12)
@@ -122,22 +125,16 @@ def enumerate_(it: Any, start: int = 0) -> Iterator[Any]:
 @implements(zip)
 @inline
 def zip_(*its: Any, strict: bool = False) -> Any:
-    """Tuples of items of two to four iterables; more are left to the plain function."""
+    """Tuples of items, one from each iterable."""
     if strict:
-        if len(its) == 2:
-            return zip_two_strict(its[0], its[1])
-        if len(its) == 3:
-            return zip_three_strict(its[0], its[1], its[2])
-        return give_up()
-    if len(its) == 2:
-        return zip_two(its[0], its[1])
-    if len(its) == 3:
-        return zip_three(its[0], its[1], its[2])
+        return zip_strict(*its)
+    if len(its) == 0:
+        return iter(())
     if len(its) == 1:
         return zip_one(its[0])
-    if len(its) == 4:
-        return zip_four(its[0], its[1], its[2], its[3])
-    return give_up()
+    if len(its) == 2:
+        return zip_two(its[0], its[1])
+    return zip_more(its[0], zip(*its[1:]))
 
 
 def zip_one(a: Any) -> Iterator[Any]:
@@ -157,56 +154,11 @@ def zip_two(a: Any, b: Any) -> Iterator[Any]:
             return
 
 
-def zip_two_strict(a: Any, b: Any) -> Iterator[Any]:
-    """Pairs of items, and an error if one iterable is shorter."""
-    rest = iter(b)
+def zip_more(a: Any, others: Any) -> Iterator[Any]:
+    """Items of one iterable before those of the others, which come as tuples, until one of them ends."""
     for x in a:
-        for y in rest:
-            yield x, y
-            break
-        else:
-            raise ValueError("zip() argument 2 is shorter than argument 1")
-    for _ in rest:
-        raise ValueError("zip() argument 2 is longer than argument 1")
-
-
-def zip_three_strict(a: Any, b: Any, c: Any) -> Iterator[Any]:
-    """Triples of items, and an error if one iterable is shorter."""
-    second = iter(b)
-    third = iter(c)
-    for x in a:
-        for y in second:
-            for z in third:
-                yield x, y, z
-                break
-            else:
-                raise ValueError("zip() argument 3 is shorter than arguments 1-2")
-            break
-        else:
-            raise ValueError("zip() argument 2 is shorter than argument 1")
-    for _ in second:
-        raise ValueError("zip() argument 2 is longer than argument 1")
-    for _ in third:
-        raise ValueError("zip() argument 3 is longer than arguments 1-2")
-
-
-def zip_three(a: Any, b: Any, c: Any) -> Iterator[Any]:
-    """Triples of items until one iterable ends."""
-    rest = zip_two(b, c)
-    for x in a:
-        for y, z in rest:
-            yield x, y, z
-            break
-        else:
-            return
-
-
-def zip_four(a: Any, b: Any, c: Any, d: Any) -> Iterator[Any]:
-    """Tuples of four items until one iterable ends."""
-    rest = zip_three(b, c, d)
-    for x in a:
-        for y, z, u in rest:
-            yield x, y, z, u
+        for ys in others:
+            yield (x, *ys)
             break
         else:
             return
@@ -215,12 +167,12 @@ def zip_four(a: Any, b: Any, c: Any, d: Any) -> Iterator[Any]:
 @implements(map)
 @inline
 def map_(f: Any, *its: Any) -> Any:
-    """`map` over one or two iterables; more are left to the plain function."""
+    """`f` of the items of iterables, side by side."""
     if len(its) == 1:
         return map_one(f, its[0])
     if len(its) == 2:
         return map_two(f, its[0], its[1])
-    return give_up()
+    return starmap_(f, zip(*its))
 
 
 def map_one(f: Any, it: Any) -> Iterator[Any]:
@@ -443,6 +395,27 @@ def reduce_(f: Any, it: Any, initial: Any = ...) -> Any:
     return total
 
 
+@implements(operator.countOf)
+def count_of(a: Any, b: Any) -> Any:
+    """How many items are equal to a value."""
+    n = 0
+    for x in a:
+        if equals(x, b):
+            n += 1
+    return n
+
+
+@implements(operator.indexOf)
+def index_of(a: Any, b: Any) -> Any:
+    """The position of the first item that is equal to a value."""
+    i = 0
+    for x in a:
+        if equals(x, b):
+            return i
+        i += 1
+    raise ValueError("sequence.index(x): x not in sequence")
+
+
 # ---- lists behind a star
 
 
@@ -640,6 +613,101 @@ def groupby_(iterable: Any, key: Any = None) -> Iterator[Any]:
         yield current, list_items(group)
 
 
+@implements(itertools.compress)
+def compress_(data: Any, selectors: Any) -> Iterator[Any]:
+    """The items whose selector is true."""
+    for x, is_kept in zip_two(data, selectors):
+        if is_kept:
+            yield x
+
+
+@implements(itertools.cycle)
+def cycle_(iterable: Any) -> Iterator[Any]:
+    """All items again and again without an end, interruptible."""
+    kept = []
+    for x in iterable:
+        yield x
+        kept.append(x)
+    while len(kept) > 0:
+        poll()
+        for x in list_items(kept):
+            yield x
+
+
+@implements(itertools.tee)
+@inline
+def tee_(iterable: Any, n: Any = 2) -> Any:
+    """Two or three iterators over the same items, which are kept until the end of the lane."""
+    rest = iter(iterable)
+    kept: Any = []
+    if n == 2:
+        return tee_items(rest, kept), tee_items(rest, kept)
+    if n == 3:
+        return tee_items(rest, kept), tee_items(rest, kept), tee_items(rest, kept)
+    return give_up()
+
+
+def tee_items(rest: Any, kept: Any) -> Iterator[Any]:
+    """The items that some of the iterators have asked for before, then those that follow."""
+    i = 0
+    while True:
+        if i == len(kept):
+            for x in rest:
+                kept.append(x)
+                break
+            else:
+                return
+        yield item(kept, i)
+        i = plus(i, 1)
+
+
+@implements(itertools.zip_longest)
+@inline
+def zip_longest_(*its: Any, fillvalue: Any = None) -> Any:
+    """Tuples of items, one from each iterable, up to the end of the longest one."""
+    if len(its) == 0:
+        return iter(())
+    if len(its) == 1:
+        return zip_one(its[0])
+    if len(its) == 2:
+        return zip_two_longest(its[0], its[1], fillvalue)
+    fills = (fillvalue,) * (len(its) - 1)
+    return zip_more_longest(its[0], itertools.zip_longest(*its[1:], fillvalue=fillvalue), fillvalue, fills)
+
+
+def zip_two_longest(a: Any, b: Any, fill: Any) -> Iterator[Any]:
+    """Pairs of items up to the end of both iterables."""
+    first = iter(a)
+    second = iter(b)
+    for x in first:
+        for y in second:
+            yield x, y
+            break
+        else:
+            yield x, fill
+            for z in first:
+                yield z, fill
+            return
+    for y in second:
+        yield fill, y
+
+
+def zip_more_longest(a: Any, others: Any, fill: Any, fills: Any) -> Iterator[Any]:
+    """The same for items before tuples of the others' items."""
+    first = iter(a)
+    for x in first:
+        for ys in others:
+            yield (x, *ys)
+            break
+        else:
+            yield (x, *fills)
+            for z in first:
+                yield (z, *fills)
+            return
+    for ys in others:
+        yield (fill, *ys)
+
+
 @implements(itertools.starmap)
 def starmap_(f: Any, it: Any) -> Iterator[Any]:
     """`f` of every tuple's items as arguments."""
@@ -772,6 +840,56 @@ def permutations_of(pool: Any, r: Any) -> Iterator[Any]:
                     set_item(made, k, item(pool, item(at, k)))
                     k = plus(k, 1)
                 yield as_tuple(made)
+
+
+@implements(itertools.combinations_with_replacement)
+@inline
+def combinations_with_replacement_(it: Any, r: Any) -> Any:
+    """All choices of `r` items, each as often as one likes, in the order of their positions."""
+    pool = listed(it)
+    if r == 2:
+        return pairs_with_replacement(pool)
+    return combinations_with_replacement_of(pool, r)
+
+
+def pairs_with_replacement(pool: Any) -> Iterator[Any]:
+    """All pairs of items, also of one with itself, in the order of their positions."""
+    n = len(pool)
+    i = 0
+    while i < n:
+        j = i
+        while j < n:
+            yield item(pool, i), item(pool, j)
+            j = plus(j, 1)
+        i = plus(i, 1)
+
+
+def combinations_with_replacement_of(pool: Any, r: Any) -> Iterator[Any]:
+    """All choices of `r` items of a list, each as often as one likes, by counting positions upwards."""
+    n = len(pool)
+    if r < 0:
+        raise ValueError("r must be non-negative")
+    if n > 0 or r == 0:
+        at = [0] * r
+        more = True
+        while more:
+            poll()
+            made = sized(r)
+            k = 0
+            while k < r:
+                set_item(made, k, item(pool, item(at, k)))
+                k = plus(k, 1)
+            yield as_tuple(made)
+            i = r - 1
+            while i >= 0 and item(at, i) == n - 1:
+                i -= 1
+            if i < 0:
+                more = False
+            else:
+                following = at[i] + 1
+                while i < r:
+                    at[i] = following
+                    i += 1
 
 
 @implements(itertools.product)

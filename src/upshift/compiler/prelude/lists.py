@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import heapq
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -677,6 +679,76 @@ def heappop(heap: Any) -> Any:
         sift_up(heap, 0)
         return first
     return last
+
+
+class CompareKey:
+    """A key for sorting that is compared by a function of two items."""
+
+    shown_as = "functools.K"
+
+    def __init__(self, compare: Any, obj: Any) -> None:
+        self.compare = compare
+        self.obj = obj
+
+    def __lt__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) < 0
+
+    def __gt__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) > 0
+
+
+@implements(functools.cmp_to_key)
+@inline
+def cmp_to_key_(mycmp: Any) -> Any:
+    """`functools.cmp_to_key`: a function that makes keys."""
+    return lambda obj: CompareKey(mycmp, obj)
+
+
+@implements(heapq.merge)
+@inline
+def merge_(*iterables: Any, key: Any = None, reverse: Any = False) -> Any:
+    """The items of sorted iterables, all in order; of equal ones those of the first iterable come first."""
+    if len(iterables) == 0:
+        return iter(())
+    if len(iterables) == 1:
+        return iter(iterables[0])
+    return merge_two(iterables[0], heapq.merge(*iterables[1:], key=key, reverse=reverse), key, reverse)
+
+
+def merge_two(a: Any, b: Any, key: Any, reverse: Any) -> Iterator[Any]:
+    """The items of two sorted iterables."""
+    first = iter(a)
+    second = iter(b)
+    for y in second:
+        k = y if key is None else key(y)
+        for x in first:
+            if comes_first(k, x if key is None else key(x), reverse):
+                yield y
+                for z in second:
+                    y = z
+                    k = y if key is None else key(y)
+                    if not comes_first(k, x if key is None else key(x), reverse):
+                        break
+                    yield y
+                else:
+                    yield x
+                    break
+            yield x
+        else:
+            yield y
+            break
+    for x in first:
+        yield x
+    for y in second:
+        yield y
+
+
+@inline
+def comes_first(k: Any, j: Any, reverse: Any) -> Any:
+    """Whether an item of a later iterable is due before one of an earlier iterable, by their keys."""
+    if (isinstance(k, float) and k != k) or (isinstance(j, float) and j != j):
+        give_up()
+    return j < k if reverse else k < j
 
 
 @implements(heapq.heapify)

@@ -426,6 +426,32 @@ def is_integer(x: float) -> Any:
     return abs(x) != math.inf and not is_nan(x) and whole(x) == x
 
 
+@method("float", "as_integer_ratio")
+def float_ratio(x: float) -> Any:
+    """Two ints without a common factor whose quotient is a float; they have to fit into 64 bits."""
+    if is_nan(x):
+        raise ValueError("cannot convert NaN to integer ratio")
+    if abs(x) == math.inf:
+        raise OverflowError("cannot convert Infinity to integer ratio")
+    below = 1
+    while whole(x) != x:
+        x = x * 2.0
+        below = below * 2
+    return int(x), below
+
+
+@method("int", "as_integer_ratio")
+def int_ratio(n: int) -> Any:
+    """An int as a quotient."""
+    return n, 1
+
+
+@method("int", "conjugate")
+def int_conjugate(n: int) -> Any:
+    """An int itself."""
+    return n
+
+
 @prelude
 def range_not_contains(r: Any, x: int) -> Any:
     """`x not in r` of a range."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import types
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -15,11 +16,33 @@ NAMED: dict[tuple[str, str], types.FunctionType] = {}
 """By module and name, of modules that are not loaded for this."""
 METHODS: dict[tuple[str, str], types.FunctionType] = {}
 """By the class and name of a method."""
+LOADED: dict[str, int] = {}
+"""For every file of the prelude, when it had last been changed as it was loaded."""
+
+
+def changed_at(filename: str) -> int:
+    """When a file was last changed; 0 where there is none."""
+    try:
+        return os.stat(filename).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def is_as_loaded(filename: str) -> bool:
+    """Whether a file of the prelude is still what was loaded: an update may have replaced it while we run."""
+    return LOADED.get(filename) == changed_at(filename) != 0
+
+
+def _note_file(f: Any) -> None:
+    filename = f.__code__.co_filename
+    if filename not in LOADED:
+        LOADED[filename] = changed_at(filename)
 
 
 def prelude(f: F) -> F:
     """A function that the compiler calls by its name."""
     FUNCTIONS[f.__name__] = f  # type: ignore[assignment]
+    _note_file(f)
     return f
 
 
@@ -40,6 +63,8 @@ def registered(table: dict[Any, Any], keys: Iterable[Any]) -> Callable[[F], F]:
 
     def register(f: F) -> F:
         table.update(dict.fromkeys(keys, f))
+        if isinstance(f, types.FunctionType):
+            _note_file(f)
         return f
 
     return register
