@@ -13,12 +13,13 @@ import numpy as np
 
 from ..columns.inputs import Elements, Rows
 from ..columns.unboxed import Unboxed
+from ..config import settings
 from ..errors import Refusal
 from ..gears.job import Job
 from ..gears.pace import Pace
 from ..loading import Later
 from ..trace.positions import Apart
-from .arms import FEW, Cuda, Optimised, Simd, Way, arms_of, at_any_price
+from .arms import FEW, SLOW, Cuda, Optimised, Simd, Way, arms_of, at_any_price
 from .batched import Batched
 from .ledger import Ledger
 from .machine import Machines, run_machine
@@ -27,8 +28,9 @@ from .traces import Traces
 
 if TYPE_CHECKING:
     from . import batch as batches
+    from . import parallel
 else:
-    batches = Later("upshift.plan.batch")
+    batches, parallel = Later("upshift.plan.batch"), Later("upshift.plan.parallel")
 
 MOST_FUNCTIONS = 1024
 MOST_STEPS = 500_000
@@ -48,6 +50,16 @@ class Function:
         self.ledger = Ledger(arms_of(f, columns, self.traces, lambda: self.ledger, exact))
         self.forced: dict[str, Machines] = {}
         self.reader = Reader()
+        self.is_slow = False
+
+    def look_for_workers(self, job: Job, n: int) -> None:
+        """Adds the arms of workers, once it is known that an element takes long."""
+        if self.is_slow or self.ledger.arms[0].seconds(n) < SLOW * n:
+            return
+        with self.ledger.lock:
+            if not self.is_slow:
+                self.ledger.arms += parallel.workers_of(lambda: self.ledger, list(job.columns))
+            self.is_slow = True
 
     def by_fields(self, job: Job) -> Job:
         """A job over records as one over the fields that the function reads; any other, as it is."""
@@ -126,7 +138,7 @@ def key_of(f: Any, columns: Sequence[Elements], shared: dict[str, Any], exact: b
     anchor, rest = _anchor(f)
     kinds = tuple(map(kind_of_column, columns))
     words = tuple((name, type(value)) for name, value in shared.items())
-    return (id(anchor), rest, kinds, words, exact), (anchor, f)
+    return (id(anchor), rest, kinds, words, exact, settings().workers), (anchor, f)
 
 
 def _anchor(f: Any) -> tuple[Any, Any]:
