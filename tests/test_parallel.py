@@ -18,7 +18,7 @@ import pytest
 import upshift as up
 from law import compare
 from upshift.config import config
-from upshift.gears import chunks
+from upshift.gears import chunks, processes, threads
 from upshift.gears.job import Job
 from upshift.gears.workers import pool
 from upshift.gears.workers.answers import made_of
@@ -42,6 +42,7 @@ def forget():
 def two_threads(monkeypatch):
     forget()
     monkeypatch.setattr(pool, "cores", lambda: 2)
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
     with config(num_threads=2):
         yield
     forget()
@@ -64,16 +65,16 @@ class Clock:
         self.now, self.rate, self.ran, self.prepared = 0.0, 1e-3, collections.Counter(), 0
         self.faster = {"threads": 1.0, "processes": 1.0, **faster}
         self.price = 0.3
-        for module in (call, entries, parallel):
+        for module in (call, entries, functions, parallel):
             monkeypatch.setattr(module, "time", self)
         monkeypatch.setattr(functions, "arms_of", lambda *given: [Loop()])
-        for module in (parallel.threads, parallel.processes):
+        for module in (threads, processes):
             monkeypatch.setattr(module, "why_not", lambda f, shared: None)
         monkeypatch.setattr(parallel, "why_not_unasked", lambda job: None)
         monkeypatch.setattr(parallel.Processes, "why_never", lambda arm, job: None)
         monkeypatch.setattr(parallel.Processes, "elsewhere", lambda arm, work: work())
         monkeypatch.setattr(parallel, "run_threads", lambda job, count: self.run("threads", job))
-        monkeypatch.setattr(parallel, "run_processes", lambda job: self.run("processes", job))
+        monkeypatch.setattr(processes, "run_processes", lambda job: self.run("processes", job))
         monkeypatch.setattr(pool, "prepare", self.prepare)
         monkeypatch.setattr(pool, "waiting", lambda: self.prepared)
 
@@ -460,7 +461,7 @@ def test_effects_seen_by_a_worker_end_the_arm(monkeypatch, capfd):
         {"say": say}["say"](x)
         return x
 
-    monkeypatch.setattr(parallel.processes, "why_not", lambda f, shared: None)
+    monkeypatch.setattr(processes, "why_not", lambda f, shared: None)
     assert up.map(f, list(range(400)), workers=2).tolist() == list(range(400))
     assert capfd.readouterr().out.split() == [str(i) for i in range(400)]
     assert "prints" in arms_of(f)["processes"].refusal.reason
@@ -485,7 +486,7 @@ def test_entries_are_of_the_same_number_of_workers():
 def test_explain_measures_threads():
     told = up.explain(slow, ROWS)
     assert {"loop", "threads"} <= set(told.seconds) and told.costs["threads"].measured
-    assert told.gear == "threads" or any("workers=2" in note for note in told.notes)
+    assert told.gear == "threads" or any("workers=" in note for note in told.notes)
 
 
 def test_explain_says_why_there_are_no_threads():

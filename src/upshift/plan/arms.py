@@ -204,6 +204,10 @@ class Numpy(Way):
 
     def build(self, job: Job, n: int) -> None:
         """First what traces functions is loaded, once in a process; then a few elements are traced."""
+        groups = job.part(0, FEW).groups()
+        if all(group.lanes is None for group in groups):
+            self.refusal = Refusal("numpy", groups[0].reason)
+            return None
         if not prices.tracing_is_loaded():
             return self.here_or_elsewhere(self.ledger(), n, prices.TRACING, self._load, False)
         return self._trace(job, n)

@@ -13,12 +13,11 @@ import numpy as np
 
 from ..columns.kinds import Kind
 from ..columns.outputs import ClassesLost
-from ..config import settings
+from ..config import cores, settings
 from ..errors import Refusal
 from ..gears.job import Job
 from ..gears.loop import run_loop
 from ..gears.pace import Pace
-from ..gears.workers import pool
 from ..loading import Later
 from ..profiling import places
 from ..profiling.probes import Seen, watched
@@ -120,8 +119,8 @@ class _Measured:
             elif found is not None and arm.name == "numpy":
                 _describe(self.function, found, made, self.lanes)
         made.gear = ledger.cheapest(n).name
-        if made.gear == "loop" and self.function.is_slow and only_computes and not settings().workers:
-            made.notes.append(f"workers={pool.count()} lets elements run in processes, where that pays")
+        if made.gear == "loop" and self.function.is_slow and only_computes and not settings().workers and cores() > 1:
+            made.notes.append(f"workers={cores()} lets elements run in processes, where that pays")
         for arm in ledger.arms:
             if arm.ready and arm.open and arm.line.seen:
                 made.seconds[arm.name] = min(arm.seconds(n), made.seconds.get(arm.name, math.inf))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import sys
 import threading
+import time
 import types
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -37,8 +39,15 @@ MOST_STEPS = 500_000
 """Of all trees together, about: each takes about a kilobyte. Functions that came first are forgotten for it."""
 SWEPT = 16
 """New functions after which the steps are counted."""
+PARALLEL = 10e-3
+"""Seconds that it takes to load what runs functions on workers, once in a process."""
 FORCED_SECONDS = 2.0
 """How long a gear that was asked for by name may trace; what is not traced then is left to the plain function."""
+
+
+def parallel_price() -> float:
+    """Seconds that it takes to load what runs functions on workers, once in a process."""
+    return 0.0 if hasattr(sys.modules.get("upshift.plan.parallel"), "workers_of") else PARALLEL
 
 
 class Function:
@@ -54,11 +63,15 @@ class Function:
 
     def look_for_workers(self, job: Job, n: int) -> None:
         """Adds the arms of workers, once it is known that an element takes long."""
-        if self.is_slow or self.ledger.arms[0].seconds(n) < SLOW * n:
+        ledger = self.ledger
+        if self.is_slow or ledger.arms[0].seconds(n) < SLOW * n or ledger.allowance(n) < parallel_price():
             return
-        with self.ledger.lock:
-            if not self.is_slow:
-                self.ledger.arms += parallel.workers_of(lambda: self.ledger, list(job.columns))
+        with ledger.lock:
+            if self.is_slow:
+                return
+            began = time.perf_counter()
+            ledger.arms += parallel.workers_of(lambda: ledger, list(job.columns))
+            ledger.risked += time.perf_counter() - began
             self.is_slow = True
 
     def by_fields(self, job: Job) -> Job:

@@ -12,24 +12,31 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..columns.inputs import Elements, Records, Rows
-from ..config import in_worker, settings
+from ..config import cores, in_worker, settings
 from ..errors import Refusal
-from ..gears import processes, threads
+from ..gears import threads
 from ..gears.job import Job
-from ..gears.processes import run_processes
 from ..gears.threads import run_threads
-from ..gears.workers import pool
 from ..gears.workers.answers import Made
-from ..gears.workers.functions import NotSendable, parcel_of
 from ..gears.workers.purity import held_by, is_plain, may_write, unknown_library
+from ..loading import Later
 from . import prices
 from .arms import SLOW, Way
 from .batched import Batched
 from .ledger import TRIES, Arm, Ledger
+
+if TYPE_CHECKING:
+    from ..gears import processes
+    from ..gears.workers import functions as sent
+    from ..gears.workers import pool
+else:  # only where the user allows processes
+    processes, pool = Later("upshift.gears.processes"), Later("upshift.gears.workers.pool")
+    sent = Later("upshift.gears.workers.functions")
 
 LOOK = 1e-3
 """To look for effects in a function's code, and in that of what it calls."""
@@ -61,7 +68,7 @@ class Workers(Way):
     def count(self) -> int:
         """How many elements may run at a time."""
         now = settings()
-        return now.workers or min(now.num_threads, pool.count())
+        return now.workers or min(now.num_threads, cores())
 
     def seconds(self, n: int) -> float:
         """What was measured, but not less than so many workers can do: a small call says nothing of a smaller one."""
@@ -159,8 +166,8 @@ class Processes(Workers):
 
     def why_never(self, job: Job) -> Refusal | None:
         try:
-            parcel_of((job.f, job.shared, [column[:FEW] for column in job.columns]))
-        except NotSendable as reason:
+            sent.parcel_of((job.f, job.shared, [column[:FEW] for column in job.columns]))
+        except sent.NotSendable as reason:
             return Refusal(self.name, str(reason))
         return None
 
@@ -184,7 +191,7 @@ class Processes(Workers):
         self.elsewhere(start)
 
     def on_workers(self, job: Job) -> Made | Refusal:
-        return run_processes(job)
+        return processes.run_processes(job)
 
 
 def why_not_unasked(job: Job) -> Refusal | None:
