@@ -43,6 +43,8 @@ def two_threads(monkeypatch):
     forget()
     monkeypatch.setattr(pool, "cores", lambda: 2)
     monkeypatch.setattr(parallel, "cores", lambda: 2)
+    monkeypatch.setattr(parallel, "pool", pool)  # instead of what remembers its functions
+    monkeypatch.setattr(parallel, "processes", processes)
     with config(num_threads=2):
         yield
     forget()
