@@ -119,11 +119,35 @@ SERIES = {
 @pytest.mark.parametrize("name", SERIES)
 def test_series(name):
     data = SERIES[name]
-    expected = pd.Series([half(x) for x in data], index=data.index, name=data.name)
+    expected = data.map(half)
     for _ in range(3):
         pd.testing.assert_series_equal(up.map(half, data), expected)
     pd.testing.assert_series_equal(data.map(half, engine=up.pandas), data.map(half))
     pd.testing.assert_series_equal(data.upshift.map(half), expected)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pd.Series([1, None, 3], dtype="Int64", name="n"),
+        pd.Series([True, None, False], dtype="boolean"),
+        pd.Series(["a", None, "b"], dtype="str", index=[3, 5, 7]),
+        pd.Series([1.5, None, 2.5], dtype="float64[pyarrow]"),
+        pd.Series(pd.date_range("2024", periods=3, tz="UTC")),
+    ],
+    ids=lambda data: str(data.dtype),
+)
+def test_dtypes_of_pandas_own_decide_what_becomes_of_results(data):
+    for f in (lambda x: x, lambda x: 0 if x is pd.NA else 1, lambda x: None, lambda x: "n" if pd.isna(x) else "y"):
+        pd.testing.assert_series_equal(up.map(f, data), data.map(f))
+
+
+def test_numbers_beside_dates_stay_numbers():
+    """`iterrows` makes a date of a missing number that stands beside one; `apply` does not."""
+    frame = pd.DataFrame({"b": [1.5, np.nan, 2.5], "d": pd.date_range("2024-01-01", periods=3)}, index=list("xyz"))
+    for f in (lambda r: r.b, lambda r: (r.name, r.dtype == object, r["d"].year)[2], lambda r: list(r.items())[0][1]):
+        pd.testing.assert_series_equal(up.map(f, frame), frame.apply(f, axis=1))
+        pd.testing.assert_series_equal(frame.apply(f, axis=1, engine=up.pandas), frame.apply(f, axis=1))
 
 
 def test_elements_are_what_iterating_gives():

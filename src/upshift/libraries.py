@@ -6,6 +6,7 @@ What acts is an effect: a function that uses it runs in the loop, with the reaso
 from __future__ import annotations
 
 import functools
+import sys
 
 FOREIGN = frozenset(("scipy", "skimage", "cv2", "sklearn"))
 """Libraries whose functions of arrays have rules, by name."""
@@ -66,6 +67,14 @@ _LEFT_ALONE = frozenset(
 )
 """Modules whose functions work on lane values through protocols alone, and have no state."""
 
+_REENTRANT = frozenset(
+    "numpy PIL cv2 skimage scipy.ndimage scipy.signal scipy.fft scipy.special scipy.linalg xxhash zstandard lz4 brotli "
+    "orjson msgpack regex cryptography".split()
+)
+"""Libraries that keep no state between calls, so that several threads may be in them at once."""
+_ONE_THREAD = frozenset("tkinter turtle idlelib curses readline".split())
+"""Modules of the standard library that belong to one thread."""
+
 
 @functools.lru_cache(maxsize=1024)
 def acting(module: str, name: str = "") -> str:
@@ -85,6 +94,18 @@ def method_acting(name: str) -> str:
 def is_left_alone(module: str) -> bool:
     """Whether what a module defines needs no copy: it has no state, and works with lane values as it is."""
     return module.split(".")[0] in _LEFT_ALONE and not acting(module)
+
+
+def is_reentrant(module: str) -> bool:
+    """Whether functions of a module may be called from several threads at once: the standard library's, and a few."""
+    root = module.partition(".")[0]
+    if root in sys.stdlib_module_names:
+        return root not in _ONE_THREAD
+    while module:
+        if module in _REENTRANT:
+            return True
+        module = module.rpartition(".")[0]
+    return False
 
 
 def is_opaque(module: str) -> bool:

@@ -1,4 +1,4 @@
-"""pandas' objects: a Series is its elements, as iterating it gives them; a DataFrame its rows, as `iterrows` does."""
+"""pandas' objects: a Series is its elements, as iterating it gives them; a DataFrame its rows, as `apply` does."""
 
 from __future__ import annotations
 
@@ -20,8 +20,20 @@ def taken(x: Any) -> tuple[Any, Dress] | None:
     if isinstance(x, pd.DataFrame):
         return FrameRows(x), _dress(pd, x.index, None)
     if isinstance(x, pd.Series):
-        return elements_in(x), _dress(pd, x.index, x.name)
+        if isinstance(x.dtype, np.dtype | pd.CategoricalDtype):  # whose own loop has one call for a category
+            return elements_in(x), _dress(pd, x.index, x.name)
+        return elements_in(x), _dress_like(pd, x)
     return None
+
+
+def _dress_like(pd: Any, series: Any) -> Dress:
+    """Of a dtype that decides itself what becomes of results: its own loop is given them one by one."""
+
+    def column(results: Any) -> Any:
+        following = iter(list(results))
+        return series.map(lambda _: next(following))
+
+    return lambda result: dressed(result, len(series), column, pd.DataFrame)
 
 
 def _dress(pd: Any, index: Any, name: Any) -> Dress:
@@ -42,8 +54,7 @@ class FrameRows(Rows):
 
     def __init__(self, frame: Any, dtype: Any = None) -> None:
         self.frame = frame
-        self.dtype = dtype or (next(frame.iterrows())[1].dtype if len(frame) else None)
-
+        self.dtype = dtype or (frame.iloc[0].dtype if len(frame) else None)
         self.kind = (str(self.dtype), tuple(map(str, frame.dtypes)), tuple(frame.columns))
 
     def __len__(self) -> int:
@@ -52,11 +63,14 @@ class FrameRows(Rows):
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
             return FrameRows(self.frame.iloc[i], self.dtype)
-        i = range(len(self.frame))[i]
-        return next(self.frame.iloc[i : i + 1].iterrows())[1]
+        return self.frame.iloc[range(len(self.frame))[i]]
 
     def __iter__(self) -> Iterator[Any]:
-        return (row for _, row in self.frame.iterrows())
+        frame, dtype = self.frame, self.dtype
+        if not isinstance(dtype, np.dtype):
+            return (frame.iloc[i] for i in range(len(frame)))
+        row = sys.modules["pandas"].Series
+        return (row(values, frame.columns, dtype, name) for name, values in zip(frame.index, frame.to_numpy()))
 
     def field(self, how: str, name: Any) -> Any:
         """A column, in the dtype that rows have; where that is `object`, numbers are Python's own."""

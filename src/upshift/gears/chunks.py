@@ -29,7 +29,8 @@ def chunks_of(start: int, stop: int, size: int, share: int = 1) -> list[slice]:
 def side_by_side(work: Callable[[slice], object], chunks: list[slice], threads: int) -> None:
     """`work` on every chunk, on this thread and others: NumPy frees the interpreter. The first error is raised.
 
-    The others run in copies of this thread's context: settings and NumPy's error state are those of the caller.
+    The others run in copies of this thread's context: settings and NumPy's error state are those of the caller. One
+    that has not begun by the end is not waited for: it may be queued behind the very call that this one is part of.
     """
     waiting = iter(chunks)
 
@@ -44,7 +45,7 @@ def side_by_side(work: Callable[[slice], object], chunks: list[slice], threads: 
     finally:
         for _ in waiting:  # after an error nobody starts another one
             pass
-        errors = [helper.exception() for helper in helpers]
+        errors = [helper.exception() for helper in helpers if not helper.cancel()]
     for error in errors:
         if error is not None:
             raise error

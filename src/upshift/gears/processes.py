@@ -49,8 +49,8 @@ class Chunk:
 
 def why_not(f: Any, shared: dict[str, Any]) -> Refusal | None:
     """Why a function is not for worker processes, as far as can be told without one."""
-    if pool.WHY_NOT:
-        return Refusal(GEAR, pool.WHY_NOT)
+    if reason := pool.why_not():
+        return Refusal(GEAR, reason)
     if importlib.util.find_spec("cloudpickle") is None:
         return Refusal(GEAR, "cloudpickle is not installed", remedy='pip install "upshift[parallel]"')
     if not settings().pure:
@@ -65,7 +65,7 @@ class Run:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.rate, self.bytes = 0.0, _bytes_of(job.columns)
+        self.rate, self.bytes = 0.0, bytes_of(job.columns)
         around = surroundings_of(settings(), job.on_error, job.exact)
         self.parcel, self.digest = function_parcel(job.f, job.shared, around)
         self.next = 0
@@ -252,7 +252,7 @@ class Run:
         return made_of(results, [])
 
 
-def _bytes_of(columns: Any) -> float:
+def bytes_of(columns: Any) -> float:
     """About how many bytes an element has, as far as a look at its columns tells."""
     sizes = [_bytes(column) for column in columns]
     return float(sum(sizes))
@@ -266,10 +266,7 @@ def _bytes(column: Elements) -> float:
 
 
 def run_processes(job: Job) -> Made | Refusal:
-    """A job on worker processes."""
-    refused = why_not(job.f, job.shared)
-    if refused is not None:
-        return refused
+    """A job on worker processes, which refuse what they see it do besides computing."""
     try:
         run = Run(job)
         made = run.run(min(settings().workers or pool.count(), max(job.n, 1)))

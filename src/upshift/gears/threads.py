@@ -10,7 +10,6 @@ from ..errors import Refusal
 from .chunks import chunks_of, side_by_side
 from .job import Job
 from .loop import SKIPPED, run_loop
-from .workers import pool
 from .workers.answers import Made, made_of
 from .workers.purity import REMEDY, may_change, why_impure
 
@@ -28,12 +27,8 @@ def why_not(f: Any, shared: dict[str, Any]) -> Refusal | None:
     return Refusal(GEAR, reason, where, REMEDY) if reason else None
 
 
-def run_threads(job: Job) -> Made | Refusal:
-    """A job on threads."""
-    refused = why_not(job.f, job.shared)
-    if refused is not None:
-        return refused
-    threads = settings().workers or pool.count()
+def run_threads(job: Job, threads: int) -> Made:
+    """A job on so many threads, whatever its function is."""
     results: list[Any] = [None] * job.n
     errors: dict[int, Exception] = {}
     stopped = threading.Event()

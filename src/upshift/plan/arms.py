@@ -72,6 +72,8 @@ SURPRISE = 4.0
 """How many times as long as it always did a batch by NumPy may take, if that is more than twice the loop's time."""
 LONG = 1e-3
 """Seconds of a job from which on threads and columns are better than one callable for all."""
+SLOW = 50e-6
+"""Seconds of an element from which on workers are thought of: most functions never have arms of theirs."""
 SAMPLE = 10
 """Lanes of new machine code that are compared with the plain function."""
 _SPOTS = random.Random(1)  # our own: the user's random state is never touched
@@ -143,6 +145,10 @@ class Way(Arm):
     def expect(self, per_element: float) -> None:
         """What the loop takes for an element is known now."""
 
+    def most(self, n: int) -> int:
+        """How many of n elements it is given at once."""
+        return n
+
     def here_or_elsewhere(self, ledger: Ledger, n: int, price: float, work: Callable[[], None], here: bool) -> None:
         """What takes long, and is not paid for by what is left of the call, is done on another thread meanwhile."""
         pays = price + self.seconds(n) < PLAINLY * ledger.cheapest(n).seconds(n)
@@ -202,6 +208,10 @@ class Numpy(Way):
 
     def build(self, job: Job, n: int) -> None:
         """First what traces functions is loaded, once in a process; then a few elements are traced."""
+        groups = job.part(0, FEW).groups()
+        if all(group.lanes is None for group in groups):
+            self.refusal = Refusal("numpy", groups[0].reason)
+            return None
         if not prices.tracing_is_loaded():
             return self.here_or_elsewhere(self.ledger(), n, prices.TRACING, self._load, False)
         return self._trace(job, n)

@@ -14,7 +14,7 @@ from .arms import MANY, Way
 from .assembly import Looped, conclude, moved, plain_rows, stacked
 from .batched import Batched
 from .functions import Function
-from .ledger import TRIES, Arm
+from .ledger import TRIES
 
 FIRST = 8
 """Elements of a function's first block, after the very first one, which is slower than all others."""
@@ -63,6 +63,7 @@ class Call:
             if not self.loop.line.seen or self.loop.runs == 0:
                 self._first_blocks()
                 continue
+            self.function.look_for_workers(self.job, left)
             arm = self.ledger.to_build(left)
             if arm is not None:
                 self._build(arm)
@@ -106,11 +107,11 @@ class Call:
         if self.done > 1:
             self._loop_is_known(self.done - 1, begun.seconds)
 
-    def _count(self, arm: Arm, left: int) -> int:
+    def _count(self, arm: Any, left: int) -> int:
         """How many elements an arm runs before the next look at the ledger."""
         most = self.job.blocks.most(left, arm.seconds(left) / left) if self.job.blocks is not None else left
         if arm is not self.loop:
-            return most
+            return min(most, int(arm.most(left)))
         per_element = arm.seconds(left) / left
         budget = self.ledger.budget(left)
         count = int(max(budget, 4 * LEAST) / max(per_element, 1e-9)) + 1

@@ -43,13 +43,13 @@ _WITH_PARTS = (list, tuple, np.ndarray)
 class Entry:
     """A settled way for calls of about one size; without a ledger where nobody has thought about it yet."""
 
-    __slots__ = ("arm", "calls", "code", "ledger", "run", "total")
+    __slots__ = ("arm", "calls", "code", "ledger", "run", "total", "workers")
 
     def __init__(
         self, code: types.CodeType, run: Callable[..., Any], calls: int, arm: Arm | None, ledger: Ledger | None
     ) -> None:
         self.code, self.run, self.calls, self.arm, self.ledger = code, run, calls, arm, ledger
-        self.total = calls
+        self.total, self.workers = calls, settings().workers
 
 
 ENTRIES: dict[Any, Entry] = {}
@@ -115,7 +115,8 @@ def look_up(f: types.FunctionType, xs: tuple[Any, ...]) -> Any:
     entry = ENTRIES.get(key)
     if entry is None:
         return _first(f, xs, key)
-    if entry.code is not f.__code__ or settings().disable:
+    now = settings()
+    if entry.code is not f.__code__ or now.disable or entry.workers != now.workers:
         return MISS
     entry.calls -= 1
     if entry.calls > 0:

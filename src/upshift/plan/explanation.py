@@ -13,7 +13,7 @@ import numpy as np
 
 from ..columns.kinds import Kind
 from ..columns.outputs import ClassesLost
-from ..config import settings
+from ..config import cores, settings
 from ..errors import Refusal
 from ..gears.job import Job
 from ..gears.loop import run_loop
@@ -22,6 +22,7 @@ from ..loading import Later
 from ..profiling import places
 from ..profiling.probes import Seen, watched
 from ..profiling.spans import by_phase
+from . import parallel
 from .arms import Llvm, Optimised, Way, at_any_price
 from .assembly import conclude, plain_rows, stacked
 from .batched import Batched
@@ -104,8 +105,11 @@ class _Measured:
         for arm in ledger.arms[1:]:
             with self.log.phases(self.once.setdefault(arm.name, {})):
                 _begin(arm, self.job, self.function)
-        if any(arm.open for arm in ledger.arms[1:]):  # it does nothing but compute: it may be run to be timed
+        few = self.job.part(0, parallel.FEW)
+        only_computes = any(arm.open for arm in ledger.arms[1:]) or parallel.why_not_unasked(few) is None
+        if only_computes:  # it may be run to be timed
             self._measure_loop()
+        self.function.look_for_workers(self.job, n)
         for arm in ledger.arms[1:]:
             if isinstance(arm, Optimised) and not arm.base.open:
                 continue
@@ -115,6 +119,8 @@ class _Measured:
             elif found is not None and arm.name == "numpy":
                 _describe(self.function, found, made, self.lanes)
         made.gear = ledger.cheapest(n).name
+        if made.gear == "loop" and self.function.is_slow and only_computes and not settings().workers and cores() > 1:
+            made.notes.append(f"workers={cores()} lets elements run in processes, where that pays")
         for arm in ledger.arms:
             if arm.ready and arm.open and arm.line.seen:
                 made.seconds[arm.name] = min(arm.seconds(n), made.seconds.get(arm.name, math.inf))
@@ -133,7 +139,9 @@ class _Measured:
                 cost = Cost(self.made.seconds[arm.name], points, once or arm.price, made=once > 0)
                 self.made.costs[arm.name] = cost
             elif arm.open and not arm.ready and arm.name not in self.made.costs and self.made.seconds:
-                self.made.costs[arm.name] = Cost(arm.seconds(self.job.n), [], arm.price, measured=False)
+                seconds = arm.seconds(self.job.n)
+                if math.isfinite(seconds):
+                    self.made.costs[arm.name] = Cost(seconds, [], arm.price, measured=False)
 
     def _measure_loop(self) -> None:
         """The loop on a few elements, often: the first run of anything is slow."""
@@ -173,6 +181,8 @@ class _Measured:
         job = self.job
         if arm.refusal is not None:
             return arm.refusal  # type: ignore[no-any-return]
+        if not math.isfinite(arm.seconds(job.n)):  # it is not for elements such as these
+            return None
         if not arm.ready and arm.price > PATIENCE and self.ledger.arms[0].seconds(job.n) < WORTH_COMPILING:
             return None
         once = self.once.setdefault(arm.name, {})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import sys
 import threading
+import time
 import types
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -13,12 +15,13 @@ import numpy as np
 
 from ..columns.inputs import Elements, Rows
 from ..columns.unboxed import Unboxed
+from ..config import settings
 from ..errors import Refusal
 from ..gears.job import Job
 from ..gears.pace import Pace
 from ..loading import Later
 from ..trace.positions import Apart
-from .arms import FEW, Cuda, Optimised, Simd, Way, arms_of, at_any_price
+from .arms import FEW, SLOW, Cuda, Optimised, Simd, Way, arms_of, at_any_price
 from .batched import Batched
 from .ledger import Ledger
 from .machine import Machines, run_machine
@@ -27,16 +30,24 @@ from .traces import Traces
 
 if TYPE_CHECKING:
     from . import batch as batches
+    from . import parallel
 else:
-    batches = Later("upshift.plan.batch")
+    batches, parallel = Later("upshift.plan.batch"), Later("upshift.plan.parallel")
 
 MOST_FUNCTIONS = 1024
 MOST_STEPS = 500_000
 """Of all trees together, about: each takes about a kilobyte. Functions that came first are forgotten for it."""
 SWEPT = 16
 """New functions after which the steps are counted."""
+PARALLEL = 10e-3
+"""Seconds that it takes to load what runs functions on workers, once in a process."""
 FORCED_SECONDS = 2.0
 """How long a gear that was asked for by name may trace; what is not traced then is left to the plain function."""
+
+
+def parallel_price() -> float:
+    """Seconds that it takes to load what runs functions on workers, once in a process."""
+    return 0.0 if hasattr(sys.modules.get("upshift.plan.parallel"), "workers_of") else PARALLEL
 
 
 class Function:
@@ -48,6 +59,20 @@ class Function:
         self.ledger = Ledger(arms_of(f, columns, self.traces, lambda: self.ledger, exact))
         self.forced: dict[str, Machines] = {}
         self.reader = Reader()
+        self.is_slow = False
+
+    def look_for_workers(self, job: Job, n: int) -> None:
+        """Adds the arms of workers, once it is known that an element takes long."""
+        ledger = self.ledger
+        if self.is_slow or ledger.arms[0].seconds(n) < SLOW * n or ledger.allowance(n) < parallel_price():
+            return
+        with ledger.lock:
+            if self.is_slow:
+                return
+            began = time.perf_counter()
+            ledger.arms += parallel.workers_of(lambda: ledger, list(job.columns))
+            ledger.risked += time.perf_counter() - began
+            self.is_slow = True
 
     def by_fields(self, job: Job) -> Job:
         """A job over records as one over the fields that the function reads; any other, as it is."""
@@ -126,7 +151,7 @@ def key_of(f: Any, columns: Sequence[Elements], shared: dict[str, Any], exact: b
     anchor, rest = _anchor(f)
     kinds = tuple(map(kind_of_column, columns))
     words = tuple((name, type(value)) for name, value in shared.items())
-    return (id(anchor), rest, kinds, words, exact), (anchor, f)
+    return (id(anchor), rest, kinds, words, exact, settings().workers), (anchor, f)
 
 
 def _anchor(f: Any) -> tuple[Any, Any]:

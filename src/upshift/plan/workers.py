@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..columns.outputs import Objects, Placed
+from ..config import settings
 from ..errors import Refusal
+from ..gears import processes
 from ..gears.frameworks import run_on_ray
 from ..gears.job import Job
 from ..gears.loop import SKIPPED
-from ..gears.processes import run_processes
 from ..gears.threads import run_threads
+from ..gears.threads import why_not as why_not_threads
+from ..gears.workers import pool
 from .assembly import moved
 from .batched import Batched
 from .block import run_block
@@ -20,7 +23,10 @@ def force(gear: str, job: Job) -> Batched | Refusal:
     """A job on workers that the user asked for, whatever it costs."""
     if gear == "ray":
         return _on_ray(job)
-    made = run_threads(job) if gear == "threads" else run_processes(job)
+    refused = why_not_threads(job.f, job.shared) if gear == "threads" else processes.why_not(job.f, job.shared)
+    if refused is not None:
+        return refused
+    made = run_threads(job, settings().workers or pool.count()) if gear == "threads" else processes.run_processes(job)
     return made if isinstance(made, Refusal) else Batched(made.pieces, skipped=made.skipped)
 
 

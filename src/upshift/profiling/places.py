@@ -49,7 +49,8 @@ INSIDE = (
 )
 WORKERS = (
     Place("upshift.plan.workers", "run_threads", WORKER),
-    Place("upshift.plan.workers", "run_processes", WORKER),
+    Place("upshift.plan.parallel", "run_threads", WORKER),
+    Place("upshift.gears.processes", "run_processes", WORKER),
     Place("upshift.plan.workers", "run_on_ray", WORKER),
     Place("upshift.gears.workers.pool", "Worker.give", TRANSFER),
     Place("upshift.gears.workers.pool", "Worker.answer", TRANSFER),

@@ -8,9 +8,12 @@ import re
 import types
 from collections.abc import Iterator
 
-from ..plan import arms, call, entries, ledger, prices
+from ..plan import arms, call, entries, ledger, parallel, prices
 
-MODULES: dict[str, tuple[types.ModuleType, ...]] = {"prices": (prices,), "rule": (ledger, call, entries, arms)}
+MODULES: dict[str, tuple[types.ModuleType, ...]] = {
+    "prices": (prices,),
+    "rule": (ledger, call, entries, arms, parallel),
+}
 """What each table is made of."""
 UNSAID = {
     "FARTHEST": "How many times the typical figure, or one part in so many, a price is expected to be at most.",
@@ -28,8 +31,10 @@ _NO_TIME = re.compile(r"\bshare\b|\bmany times\b|GAIN|TRAVELS")
 
 def ways() -> str:
     """The arms of a map, by the class of each, in Markdown."""
-    found = [cls for cls in vars(arms).values() if isinstance(cls, type) and issubclass(cls, arms.Way)]
-    rows = [f"| `{cls.__name__}` | {' '.join((cls.__doc__ or '').split())} |" for cls in found if cls is not arms.Way]
+    named = {**vars(arms), **vars(parallel)}.values()
+    found = [cls for cls in named if isinstance(cls, type) and issubclass(cls, arms.Way)]
+    leaves = [cls for cls in found if cls not in (arms.Way, parallel.Workers)]
+    rows = [f"| `{cls.__name__}` | {' '.join((cls.__doc__ or '').split())} |" for cls in leaves]
     return "\n".join(["| arm | what it is |", "| --- | --- |", *rows])
 
 

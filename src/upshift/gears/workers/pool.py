@@ -33,7 +33,6 @@ MOST_HELD = 8
 DRAINS = 0.2
 """Seconds that a worker has to finish what nobody wants any more, before it is ended."""
 COMMAND = "import sys; sys.path[:] = {path!r}; from upshift.gears.workers.remote import main; main({fd})"
-WHY_NOT = "its workers need sockets that carry descriptors, which Windows has not" if sys.platform == "win32" else ""
 
 
 class Worker:
@@ -153,6 +152,28 @@ _lock = threading.Lock()
 def count() -> int:
     """How many there may be, where nobody says."""
     return 1 if in_worker() else cores()
+
+
+def why_not() -> str:
+    """Why this process can have no workers, in words; empty where it can."""
+    if sys.platform == "win32":
+        return "its workers need sockets that carry descriptors, which Windows has not"
+    if getattr(sys, "frozen", False) or not sys.executable:
+        return "there is no Python to start workers with, only a program that contains it"
+    return ""
+
+
+def waiting() -> int:
+    """How many wait for work."""
+    return len(_idle)
+
+
+def prepare(wanted: int) -> None:
+    """So many are started, if there are not yet, and have said that they are there."""
+    with hired(wanted) as workers:
+        for worker in workers:
+            if not worker.greeted:
+                worker.answer(None)
 
 
 def start() -> Worker:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import dis
 import functools
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import is_of_library
-from ...libraries import BUILTINS_THAT_ACT, acting
+from ...libraries import BUILTINS_THAT_ACT, acting, is_reentrant
 from ..loop import cell_is_filled
 from ..signatures import place_of
 
@@ -55,6 +56,10 @@ def functions_of(f: Any, shared: dict[str, Any]) -> Iterator[Any]:
         if id(one) in seen or isinstance(one, (*_PLAIN, types.ModuleType, np.ndarray)):
             continue
         seen.add(id(one))
+        if "__wrapped__" in getattr(
+            one, "__dict__", ()
+        ):  # a library's decorator, such as functools.lru_cache, calls what it decorates
+            pending.append(one.__wrapped__)
         if isinstance(one, functools.partial):
             pending += [one.func, *one.args, *one.keywords.values()]
         elif isinstance(one, types.MethodType):
@@ -65,8 +70,6 @@ def functions_of(f: Any, shared: dict[str, Any]) -> Iterator[Any]:
                 continue
             yield one
             pending += [value for _, value in captured_by(one)]
-            if hasattr(one, "__wrapped__"):
-                pending.append(one.__wrapped__)
         elif isinstance(one, tuple | frozenset | list | dict | set):
             pending += [v for v in (one.values() if isinstance(one, dict) else one) if callable(v)]
         else:
@@ -86,10 +89,25 @@ def captured_by(f: types.FunctionType) -> Iterator[tuple[str, Any]]:
         codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
         for name in code.co_names:
             if name in f.__globals__:
-                yield name, f.__globals__[name]
+                value = f.__globals__[name]
+                yield name, value
+                if isinstance(value, types.ModuleType) and is_of_user(value):
+                    yield from _named_of(value, code)
     for value in f.__defaults__ or ():
         yield "", value
     yield from (f.__kwdefaults__ or {}).items()
+
+
+def is_of_user(module: types.ModuleType) -> bool:
+    """Whether a module is the user's own, with source to look into."""
+    file = getattr(module, "__file__", None)
+    return file is not None and not is_of_library(file)
+
+
+def _named_of(module: types.ModuleType, code: types.CodeType) -> Iterator[tuple[str, Any]]:
+    """What a code may read of a module of the user's: all in there that bears a name that the code has."""
+    there = vars(module)
+    return ((name, there[name]) for name in code.co_names if name in there)
 
 
 def _effect(f: types.FunctionType, allowed: str) -> tuple[str, str]:
@@ -191,14 +209,56 @@ def is_fixed(value: Any) -> bool:
 
 def may_change(f: Any, shared: dict[str, Any]) -> str:
     """Whether the user's code has a way to change what it holds, as far as words tell: for threads, which share it."""
-    if not held_by(f, shared) and not _holds_arrays(f):
-        return ""
+    return may_write(f, shared) if held_by(f, shared) or _holds_arrays(f) else ""
+
+
+def may_write(f: Any, shared: dict[str, Any]) -> str:
+    """Whether the user's code has a word that changes an object, and where."""
     for one in functions_of(f, shared):
         if isinstance(one, types.FunctionType) and not is_of_library(one.__code__.co_filename):
             names = {i.opname for i in dis.get_instructions(one)}
             if names & {"STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"} or _MUTATORS & set(one.__code__.co_names):
                 return f"may change what it captures ({place_of(one)})"
     return ""
+
+
+def unknown_library(f: Any, shared: dict[str, Any]) -> str:
+    """The first library that calls reach of which nobody knows that it may be called from several threads at once."""
+    for one in functions_of(f, shared):
+        if not isinstance(one, types.FunctionType):
+            names = [one.__module__ if isinstance(one, type) else type(one).__module__]
+        elif is_of_library(one.__code__.co_filename):
+            names = [one.__module__]
+        else:
+            names = [name for _, value in captured_by(one) if (name := _library_of(value))]
+            names += [i.argval for i in dis.get_instructions(one) if i.opname == "IMPORT_NAME"]
+        for name in names:
+            if name and not is_reentrant(name) and not _is_users(name):
+                return name
+    return ""
+
+
+def _library_of(value: Any) -> str:
+    """The module that a module, a class or a function is, or is from."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
+        return value.__module__ or ""
+    return ""
+
+
+def _is_users(name: str) -> bool:
+    module = sys.modules.get(name)
+    return name == "__main__" or (module is not None and is_of_user(module))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether an element is of numbers, texts, arrays and containers of them, and nothing else."""
+    if isinstance(value, dict):
+        return type(value) is dict and all(map(is_plain, value.values()))
+    if type(value) in (list, tuple, set):
+        return all(map(is_plain, value))
+    return is_fixed(value) and not callable(value)
 
 
 def _holds_arrays(f: Any) -> bool:
