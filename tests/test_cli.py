@@ -6,6 +6,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -238,6 +239,14 @@ def test_words_that_are_completed(shell, capsys):
     assert main(["completion", shell]) == 0
     out = capsys.readouterr().out
     assert "doctor" in out and " ".join(ACTIONS) in out and "map-fn-vs-loop" in out
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["profile"], ["bench", "map-fn-vs-loop"], ["bench", "m:f"]], ids=" ".join)
+def test_every_option_is_completed(words, capsys):
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    options = set(re.findall(r"(?<!\S)--[a-z]+", capsys.readouterr().out))
+    assert options and options <= set(FOLLOW[words[0]])
 
 
 def test_completion_in_bash(capsys, tmp_path):

@@ -98,7 +98,12 @@ check(
     ),
 )
 
-_STATEFUL = ("tensorflow.random.", "tensorflow.image.random_", "tensorflow.numpy_function", "tensorflow.py_function")
+_STATEFUL = tuple(
+    f"tensorflow.{name}"
+    for name in ("random.", "image.random_", "numpy_function", "py_function", "print", "summary.", "io.write")
+)
+_ACTING = ("numpy_function", "py_function", "from_generator", "random", "tf.print", ".assign", "summary.", "io.write")
+"""Words that tell of pipelines whose work somebody may notice when it is done earlier."""
 
 
 @on_call("tensorflow.numpy_function", "tensorflow.py_function")
@@ -216,7 +221,7 @@ def _check_prefetch(file: File, node: ast.expr) -> None:
         return
     tf = file.alias("tensorflow") or "tf"
     fix = Fix("prefetch", "safe", (file.swap(node, f"{file.text(node)}.prefetch({tf}.data.AUTOTUNE)"),))
-    stateful = any(word in file.source for word in ("numpy_function", "py_function", "from_generator", "random"))
+    stateful = any(word in file.source for word in _ACTING)
     stateless = not stateful and not {"interleave", "apply"} & set(kind.history)
     file.report(
         "UPS108",

@@ -106,7 +106,7 @@ MOVED = {
     "ceil": "math.ceil",
     "is_nan": "math.is_nan",
     "mod": "math.mod",
-    "diag": "linalg.diag",
+    "diag": "linalg.tensor_diag",
     "multinomial": "random.categorical",
     "log1p": "math.log1p",
     "count_nonzero": "math.count_nonzero",
