@@ -241,7 +241,9 @@ def test_words_that_are_completed(shell, capsys):
     assert "doctor" in out and " ".join(ACTIONS) in out and "map-fn-vs-loop" in out
 
 
-@pytest.mark.parametrize("words", [["doctor"], ["profile"], ["bench", "map-fn-vs-loop"], ["bench", "m:f"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["doctor"], ["profile"], ["bench", "map-fn-vs-loop"], ["bench", "m:f"]], ids=" ".join
+)
 def test_every_option_is_completed(words, capsys):
     with pytest.raises(SystemExit):
         main([*words, "--help"])

@@ -210,7 +210,8 @@ def test_a_name_that_was_bound_anew_is_not_what_it_was(text: str) -> None:
 
 
 def test_what_is_bound_in_vain_stays_what_it_was() -> None:
-    text = "try:\n    import numpy as np\nexcept ImportError:\n    np = None\nxs = np.ones(200)\nys = [x * x for x in xs]\n"
+    text = "try:\n    import numpy as np\nexcept ImportError:\n    np = None\n"
+    text += "xs = np.ones(200)\nys = [x * x for x in xs]\n"
     assert "list(xs * xs)" in fix(Source("x.py", text)).text
     text = ARRAY + "try:\n    n = int('1')\nfinally:\n    n = 2\nys = [x * x for x in xs]\n"
     assert "list(xs * xs)" in fix(Source("x.py", text)).text
@@ -224,6 +225,25 @@ def test_pipelines_that_act_keep_their_order(act: str) -> None:
     )
     source = Source("x.py", text)
     assert {"UPS106", "UPS108"} <= {f.code for f in look(source)} and fix(source).text == text
+
+
+@pytest.mark.parametrize(
+    ("body", "elementwise"),
+    [
+        ("    y = x * 2.0\n    z = y + x\n    return z * y\n", True),
+        ("    x = x * 2.0\n    x = x + 1.0\n    return x\n", True),
+        ("    y = print(x)\n    return x * 2.0\n", False),
+        ("    y = print(x)\n    z = y\n    return x * 2.0\n", False),
+        ("    y = print(x)\n    y = x\n    return y * 2.0\n", False),
+        ("    y = tf.reduce_sum(x)\n    return x * y\n", False),
+        ("    x += 1.0\n    return x\n", False),
+        ("    y = x\n", False),
+        ("".join(f"    x = x * x + x{i % 2 * ' * 2.0'}\n" for i in range(40)) + "    return x\n", False),
+    ],
+)
+def test_functions_of_several_lines(body: str, elementwise: bool) -> None:
+    text = f"import tensorflow as tf\nxs = tf.range(9.0)\ndef f(x):\n{body}ys = tf.map_fn(f, xs)\n"
+    assert ("ys = f(xs)\n" in fix(Source("x.py", text)).text) is elementwise
 
 
 def test_a_diagonal_of_tensors_is_what_it_was() -> None:

@@ -13,7 +13,7 @@ from .kinds import NUMBER, TENSOR, UNKNOWN, Kind
 from .names import bound_by, names_in
 from .place import Text
 from .scope import FunctionNode, Loop, Scope
-from .table import ATTRIBUTES, BUILTINS, CALLS, FUNCTIONS, LOCAL_CALLS, LOOPS, METHODS, STORES
+from .table import ATTRIBUTES, BUILTINS, CALLS, FUNCTIONS, IMPORTS, LOCAL_CALLS, LOOPS, METHODS, STORES
 
 _DONE = (ast.Name, ast.Constant)
 _LEAVES = frozenset(
@@ -201,7 +201,11 @@ class File(Text):
 
     def visit_import(self, node: ast.Import | ast.ImportFrom) -> None:
         self.add_import(node)
+        if node.names[0].name == "*":
+            self.rebind(list(self.scope.names))
         self.rebind((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        for handler in IMPORTS.get(_root(node), ()):
+            handler(self, node)
 
     def rebind(self, names: Iterable[str | None]) -> None:
         """Names that stand for something else from here on: of those that were known, nothing is."""
@@ -429,6 +433,12 @@ class File(Text):
                 handler(self, node, name)
         elif not name:
             self.visit(node.value)
+
+
+def _root(node: ast.Import | ast.ImportFrom) -> str:
+    """The library that a statement imports from; nothing for the file's own package."""
+    name = (node.module or "") if isinstance(node, ast.ImportFrom) and not node.level else ""
+    return (name if isinstance(node, ast.ImportFrom) else node.names[0].name).partition(".")[0]
 
 
 COMPILERS = {
