@@ -16,6 +16,7 @@ from ..plan.explained import Cost, Explanation
 from ..profiling.places import COMPILE, INSIDE, PHASES, RUN, TRACE
 from ..profiling.probes import Seen, watched
 from ..profiling.spans import by_phase
+from ..remedies import ELSE
 from . import memory, plan
 from .call import Call, make_call
 from .captured import snapshot_of
@@ -41,6 +42,7 @@ REMEDIES = (
 )
 FEW = 20
 """Elements that the loop is measured with."""
+MOST_SIZES = 6
 BRIEF = 20e-3
 """Seconds that the runs of one way may take at any rate."""
 _PASSED = frozenset("Const Placeholder NoOp Identity IdentityN".split())
@@ -108,7 +110,7 @@ def _measure(told: Explanation, call: Call) -> None:
         try:
             way = plan.made_in(name, call, known)
         except GearRefused as refused:
-            told.refusals[name] = _with_place(refused.refusal, known.traced)
+            told.refusals[name] = _with_remedy(_with_place(refused.refusal, known.traced))
             continue
         told.seconds[name], calls[name] = _clock(way, call)
         traced = 0.0 if name in memory.UNTRACED else known.made_in.get("trace", 0.0)
@@ -155,19 +157,21 @@ def _clock(way: Any, call: Call) -> tuple[float, dict[str, float]]:
 
 
 def _points(way: Any, call: Call, took: float) -> list[tuple[int, float]]:
-    """Seconds by number of elements. A way that is compiled for a length is only run on that."""
+    """Seconds by number of elements. What is compiled for each length is only run on one more."""
     n = call.n or 1
     points, spent = [(n, took)], 0.0
-    few = n // 8
-    while few >= 2 and call.is_dense and way.lengths is None and spent < max(took, BRIEF):
+    sizes = [n >> shift for shift in range(3, 3 * MOST_SIZES, 3) if n >> shift >= 2] if call.is_dense else []
+    for few in sizes if way.lengths is None else sizes[-1:]:
+        if spent > max(took, BRIEF):
+            break
         part = call.first(few)
         try:
-            times = [_run(way, part) for _ in range(2)]  # the first run prepares what it needs
+            _run(way, part)  # which prepares what it needs
+            least = min(_run(way, part) for _ in range(2))
         except Exception:  # not right for these alone: the loop would run them
             break
-        spent += sum(times)
-        points.append((few, times[1]))
-        few //= 8
+        spent += 3 * least
+        points.append((few, least))
     return points[::-1]
 
 
@@ -175,6 +179,14 @@ def _run(way: Any, call: Call) -> float:
     began = time.perf_counter()
     way.over(call)
     return time.perf_counter() - began
+
+
+def _with_remedy(refusal: Refusal) -> Refusal:
+    """What is not known to take a whole column is run by other ways, which trace it."""
+    if refusal.gear != "direct" or refusal.remedy != ELSE:
+        return refusal
+    remedy = "none is needed, since the other ways trace it; if it takes a whole column, call it with that"
+    return Refusal(refusal.gear, refusal.reason, refusal.where, remedy)
 
 
 def _with_place(refusal: Refusal, traced: Any) -> Refusal:
