@@ -241,6 +241,16 @@ def test_words_that_are_completed(shell, capsys):
     assert "doctor" in out and " ".join(ACTIONS) in out and "map-fn-vs-loop" in out
 
 
+@pytest.mark.parametrize(
+    "words", [["doctor"], ["profile"], ["bench", "map-fn-vs-loop"], ["bench", "m:f"]], ids=" ".join
+)
+def test_every_option_is_completed(words, capsys):
+    with pytest.raises(SystemExit):
+        main([*words, "--help"])
+    options = set(re.findall(r"(?<!\S)--[a-z]+", capsys.readouterr().out))
+    assert options and options <= set(FOLLOW[words[0]])
+
+
 def test_completion_in_bash(capsys, tmp_path):
     bash = shutil.which("bash")
     if bash is None:

@@ -183,3 +183,69 @@ MAPPED = "ys = tf.map_fn(lambda x: x * x, xs)\n"
 def test_nothing_is_called_safe_that_may_be_something_else(text: str) -> None:
     made = fix(Source("x.py", text)).text
     assert made == text or "convert_to_tensor(xs)" in made
+
+
+ARRAY = "import numpy as np\nxs = np.linspace(0, 1, 200)\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if (xs := [1, 2]):\n    pass\n",
+        "print([y for y in range(2) if (xs := [1, 2])])\n",
+        "try:\n    xs = [1, 2]\n    int('a')\n    xs = np.linspace(0, 1, 200)\nexcept ValueError:\n    pass\n",
+        "try:\n    pass\nexcept ValueError as xs:\n    pass\nelse:\n    xs = [1, 2]\n",
+        "for i in range(3):\n    xs = [1, 2]\n    if i == 1:\n        break\n    xs = np.linspace(0, 1, 200)\n",
+        "while True:\n    xs = [1, 2]\n    if len(xs) == 2:\n        break\n    xs = np.ones(200)\n",
+        "match [1, 2]:\n    case xs:\n        pass\n",
+        "match len(xs):\n    case 200:\n        xs = [1, 2]\n    case _:\n        xs = np.ones(200)\n",
+        "match {'a': 1}:\n    case {'b': 1, **xs}:\n        pass\n    case _:\n        xs = [1, 2]\n",
+        "class xs:\n    pass\nxs = iter([1, 2])\n",
+    ],
+)
+def test_a_name_that_was_bound_anew_is_not_what_it_was(text: str) -> None:
+    program = f"{ARRAY}{text}print([x * x for x in xs])\n"
+    assert fix(Source("x.py", program)).text == program
+    assert printed(program)
+
+
+def test_what_is_bound_in_vain_stays_what_it_was() -> None:
+    text = "try:\n    import numpy as np\nexcept ImportError:\n    np = None\n"
+    text += "xs = np.ones(200)\nys = [x * x for x in xs]\n"
+    assert "list(xs * xs)" in fix(Source("x.py", text)).text
+    text = ARRAY + "try:\n    n = int('1')\nfinally:\n    n = 2\nys = [x * x for x in xs]\n"
+    assert "list(xs * xs)" in fix(Source("x.py", text)).text
+
+
+@pytest.mark.parametrize("act", ["tf.print(x)", "total.assign_add(x)", "tf.summary.scalar('x', x)"])
+def test_pipelines_that_act_keep_their_order(act: str) -> None:
+    text = (
+        f"import tensorflow as tf\ntotal = tf.Variable(0)\ndef f(x):\n    {act}\n    return x\n"
+        "ds = tf.data.Dataset.range(9).map(f).batch(2)\nfor x in ds:\n    print(x)\n"
+    )
+    source = Source("x.py", text)
+    assert {"UPS106", "UPS108"} <= {f.code for f in look(source)} and fix(source).text == text
+
+
+@pytest.mark.parametrize(
+    ("body", "elementwise"),
+    [
+        ("    y = x * 2.0\n    z = y + x\n    return z * y\n", True),
+        ("    x = x * 2.0\n    x = x + 1.0\n    return x\n", True),
+        ("    y = print(x)\n    return x * 2.0\n", False),
+        ("    y = print(x)\n    z = y\n    return x * 2.0\n", False),
+        ("    y = print(x)\n    y = x\n    return y * 2.0\n", False),
+        ("    y = tf.reduce_sum(x)\n    return x * y\n", False),
+        ("    x += 1.0\n    return x\n", False),
+        ("    y = x\n", False),
+        ("".join(f"    x = x * x + x{i % 2 * ' * 2.0'}\n" for i in range(40)) + "    return x\n", False),
+    ],
+)
+def test_functions_of_several_lines(body: str, elementwise: bool) -> None:
+    text = f"import tensorflow as tf\nxs = tf.range(9.0)\ndef f(x):\n{body}ys = tf.map_fn(f, xs)\n"
+    assert ("ys = f(xs)\n" in fix(Source("x.py", text)).text) is elementwise
+
+
+def test_a_diagonal_of_tensors_is_what_it_was() -> None:
+    made = fix(Source("x.py", "import tensorflow as tf\ny = tf.diag(x)\n")).text
+    assert "tf.linalg.tensor_diag(x)" in made  # tf.linalg.diag makes another shape of a matrix

@@ -50,6 +50,10 @@ FIGURES = [
 REPAIRED = {
     "variable": "import tensorflow as tf\nv = tf.Variable([0.0, 1.0, 2.0])\n"
     "v[1] = 5.0\nv[2] *= 2.0\nprint(v.numpy())\n",
+    "moved": "import tensorflow as tf\nx = tf.to_float([0, 5, 4])\n"
+    "print(tf.segment_sum(tf.random_shuffle(x, seed=1) * 0.0 + x, [0, 1, 2]).numpy())\n",
+    "dtype": "import tensorflow as tf\ndef f(i):\n    half = i / 2\n    return half * 2.0\n"
+    "print(tf.map_fn(f, tf.constant([0, 5, 4])).numpy())\n",
     "tuple": "import tensorflow as tf\na, b = tf.constant([0, 1, 1], tf.float32), tf.constant([3, 5, 4], tf.float32)\n"
     "print(tf.map_fn(lambda t: t[0] * t[1], (a, b)).numpy())\n",
 }
@@ -70,6 +74,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
         jobs[name] = {"do": "text", "text": text, "folder": str(folder), "name": f"{name}.py"}
     for code in FIGURES:
         jobs[code] = {"do": "figure", "code": code}
+    jobs["names"] = {"do": "names"}
     given, made = folder / "jobs.json", folder / "results.json"
     given.write_text(json.dumps(jobs), encoding="utf-8")
     command = [sys.executable, str(FOLDER / "driver.py"), str(given), str(made)]
@@ -122,6 +127,10 @@ def test_a_training_script_prints_the_same(results: dict[str, Any]) -> None:
     assert made["changed"] and made["error"] == ""
     assert made["output"] == made["first_output"]
     assert "flat * 0.5 + 1.0" in made["text"] and "batch(options.batch).map(scale" in made["text"]
+
+
+def test_names_that_are_said_to_have_moved_have(results: dict[str, Any]) -> None:
+    assert results["names"]["wrong"] == []
 
 
 @pytest.mark.parametrize("name", REPAIRED)

@@ -160,6 +160,21 @@ def test_scripts_that_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "list(xs * xs)" in Path(path).read_text()
 
 
+def test_a_question_is_seen_before_its_answer(tmp_path: Path) -> None:
+    path = script(tmp_path, HEAD + "print('a', end='\\r')\nname = input('Who? ')\nprint('Hello', name)\n")
+    command = [sys.executable, "-m", "upshift", "doctor", "--run", path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdin is not None and process.stdout is not None
+        told = b""
+        while not told.endswith(b"Who? "):
+            byte = process.stdout.read(1)
+            assert byte, told
+            told += byte
+        process.stdin.write(b"Ann\n")
+        process.stdin.close()
+        assert told == b"a\rWho? " and b"Hello Ann" in process.stdout.read()
+
+
 def test_scripts_that_are_none(tmp_path: Path) -> None:
     done = doctor("--run", script(tmp_path, "def f(:\n"))
     assert done.returncode == 2 and "is it Python 3?" in done.stderr
@@ -210,6 +225,28 @@ def test_a_cell_is_run_and_measured() -> None:
     assert value == 1000 and len(names["ys"]) == 1000
     assert "UPS123" in report and "vectorised" in report and "the same result" in report
     assert set(names) == {"np", "xs", "ys", "__builtins__"}
+
+
+def in_ipython(*cells: str) -> str:
+    pytest.importorskip("IPython")
+    lines = [
+        "from IPython.core.interactiveshell import InteractiveShell",
+        "shell = InteractiveShell.instance()",
+        "shell.extension_manager.load_extension('upshift.doctor')",
+        *(f"shell.run_cell({cell!r})" for cell in cells),
+    ]
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_a_cell_keeps_its_magics_and_the_sources_of_its_functions() -> None:
+    told = in_ipython(
+        "%%upshift\nimport inspect\nwords = !echo one two\n%who\n"
+        "class A:\n    x: int = 1\ndef f(x):\n    return x + 1\nprint(words, A.__annotations__['x'] is int)",
+        "%%upshift\ndef g(x):\n    return x + 2\nprint(inspect.getsource(f), inspect.getsource(g))",
+    )
+    assert "['one two'] True" in told and "inspect" in told.splitlines()[0]
+    assert "def f(x):\n    return x + 1\n def g(x):\n    return x + 2\n" in told
 
 
 def test_the_magic_in_ipython() -> None:

@@ -29,6 +29,32 @@ def test_explain_tells_ways_and_times() -> None:
     assert any("devices: " in note for note in told.notes)
 
 
+def test_explain_tells_prices_and_from_where_each_way_wins() -> None:
+    told = ut.explain(lambda x: tf.sin(x) * x, tf.constant(np.linspace(-2, 2, 4096), tf.float32))
+    data = told.to_dict()
+    assert {gear["name"] for gear in data["gears"]} == set(told.seconds)
+    for gear in data["gears"]:
+        sizes = [n for n, _ in gear["points"]]
+        assert len(sizes) > 1 and sizes == sorted(sizes) and gear["fixed"] is not None and gear["per_element"] >= 0
+        assert (gear["ready_in"] > 0) is (gear["name"] != "loop")
+    assert data["wins"][0]["from"] == 1 and "fastest: " in str(told)
+    assert told.spent["run"] > 0 and told.spent["compile"] > 0
+    assert "What each gear costs" in told._repr_html_() and "<svg" in told._repr_html_()
+
+
+def test_explain_has_no_price_of_what_cannot_be_cut() -> None:
+    told = ut.explain(lambda x: tf.reduce_sum(x), tf.ragged.constant([[1.0, 2.0], [3.0]] * 50))
+    assert all(len(cost.points) == 1 for name, cost in told.costs.items() if name != "loop") and str(told)
+
+
+def test_explain_gives_remedies_that_belong_to_tensors() -> None:
+    told = ut.explain(lambda x: tf.reduce_sum(x, 0), tf.ones((30, 4)))
+    assert "axis=-1" in told.refusals["direct"].remedy
+    assert told.refusals["python"].remedy.startswith("none is needed")
+    told = ut.explain(lambda x: tf.linalg.inv(tf.linalg.diag(x + 1.0)), tf.ones((30, 4)))
+    assert told.refusals["direct"].remedy.startswith("none is needed")
+
+
 def test_explain_names_the_operation_that_falls_back_and_where() -> None:
     told = ut.explain(lambda im: tf.image.resize(im, [2, 2]), tf.zeros((30, 4, 4, 3)))
     note = next(note for note in told.notes if "ResizeBilinear" in note)

@@ -1,4 +1,4 @@
-"""The command line: `upshift demo | bench | explain | doctor | info | cache | profile`."""
+"""The command line: `upshift demo | bench | doctor | profile | info | cache`, and what makes tables and completions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ ACTIONS = ("info", "clear")
 QUESTIONS = ("map-fn-vs-loop", "faster-map-fn", "function-vs-python", "map-fn-on-gpu", "numpy-function")
 """What `upshift bench` answers about TensorFlow."""
 FOLLOW = {
-    "bench": (*QUESTIONS, "--quick", "--data", "--sizes", "--output", "--help"),
+    "bench": (*QUESTIONS, "--quick", "--data", "--sizes", "--peers", "--output", "--help"),
     "cache": ACTIONS,
     "completion": completion.SHELLS,
-    "doctor": ("--run", "--fix", "--diff", "--help"),
+    "doctor": tuple(
+        f"--{word}" for word in "run fix diff select ignore exclude format explain figure list help".split()
+    ),
     "profile": ("--output", "--help"),
 }
 """Words that are completed after a command."""

@@ -82,12 +82,28 @@ def compare_figure(job):
     }
 
 
+def names_of_version_1(job):
+    """Names of the checks that are not as they say: only compat.v1 has them."""
+    import tensorflow as tf
+
+    from upshift.doctor.checks.leftovers import MODULES, MOVED, OF_GRAPHS, OF_VERSION_1
+
+    def has(root, name):
+        for part in name.split("."):
+            root = getattr(root, part, None)
+        return root is not None
+
+    still = [name for name in (*MOVED, *OF_VERSION_1, *OF_GRAPHS, *MODULES) if has(tf, name)]
+    gone = [name for name in (*OF_VERSION_1, *MODULES) if not has(tf.compat.v1, name)]
+    return {"wrong": [*still, *gone, *(new for new in MOVED.values() if not has(tf, new))]}
+
+
+DOES = {"file": treat_file, "text": fix_text, "figure": compare_figure, "names": names_of_version_1}
+
+
 def main():
     jobs = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    done = {
-        name: {"file": treat_file, "text": fix_text, "figure": compare_figure}[job["do"]](job)
-        for name, job in jobs.items()
-    }
+    done = {name: DOES[job["do"]](job) for name, job in jobs.items()}
     Path(sys.argv[2]).write_text(json.dumps(done), encoding="utf-8")
 
 

@@ -24,6 +24,8 @@ _FORMS = {
         "print(tf.map_fn(lambda x: {body}, xs)[2].numpy())",
         "ds = tf.data.Dataset.from_tensor_slices(xs)\n"
         "for y in ds.map(lambda x: {body}).batch(7):\n    print(y.numpy()[:2])",
+        "ds = tf.data.Dataset.from_tensor_slices(xs)\n"
+        "ds = ds.map(lambda x: {body})\nds = ds.batch(7)\nfor y in ds:\n    print(y.numpy()[:2])",
         "ys = tf.vectorized_map(lambda x: {body}, xs)\nprint(ys.dtype.name, ys[:3].numpy())",
         "@tf.function\ndef add(a, b):\n    return a + b\nfor i in range(3):\n    print(add(i, 2), add(i, -1))",
         "x = tf.random.uniform((5,), maxval=9, dtype=tf.int32)\nprint(x.dtype.name, x.shape)",

@@ -23,9 +23,13 @@ def parameters_in(node: ast.AST) -> frozenset[str]:
 
 def filled(node: ast.expr, texts: dict[str, str]) -> str:
     """An expression's source with expressions in place of names: `x + 1` with `{"x": "xs"}` is `xs + 1`."""
-    return ast.unparse(
-        _Fill({name: ast.parse(text, mode="eval").body for name, text in texts.items()}).visit(copy.deepcopy(node))
-    )
+    return ast.unparse(replaced(node, {name: ast.parse(text, mode="eval").body for name, text in texts.items()}))
+
+
+def replaced(node: ast.expr, values: dict[str, ast.expr]) -> ast.expr:
+    """A copy of an expression with others in place of names."""
+    made: ast.expr = _Fill(values).visit(copy.deepcopy(node))
+    return made
 
 
 class _Fill(ast.NodeTransformer):

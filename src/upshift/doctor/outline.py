@@ -32,6 +32,11 @@ class Outline:
     written: set[str] = field(default_factory=set)
     """Names that some function declares global or nonlocal."""
 
+    @property
+    def writes_by_text(self) -> bool:
+        """Whether names may take values by `exec`, or by items of `globals()`."""
+        return any({"exec", "globals"} & uses for uses in self.uses.values())
+
     def follow_graphs(self, roots: set[str]) -> None:
         """Find what these functions call."""
         self.has_graphs = True

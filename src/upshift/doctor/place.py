@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from functools import cached_property
 
 from .finding import Edit, Finding, Fix, Span
@@ -22,8 +23,10 @@ class Text(Names):
         self.functions = self.outline.functions
 
     def report(self, code: str, node: ast.AST, message: str, *fixes: Fix) -> None:
-        """Say something about a place."""
+        """Say something about a place. In a file that writes names by their text, nothing is certain before it runs."""
         span = self.span(node)
+        if self.outline.writes_by_text:
+            fixes = tuple(f if f.repairs or f.tier != "safe" else replace(f, tier="checked") for f in fixes)
         self.findings.append(Finding(self.path, span, code, message, fixes, None, span, self.scope.name))
 
     def has_reported(self, code: str, node: ast.AST) -> bool:

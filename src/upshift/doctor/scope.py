@@ -319,8 +319,11 @@ class Names:
             dtype = node.args[1]
         named = self.dtype(dtype)
         if not named and dtype is None:
-            written = short in ("range", "constant") and node.args and type(constant(node.args[0])) is float
-            named = "float32" if written or short in _FLOAT32 else ""
+            first = node.args[0] if node.args else None
+            given = first.elts if short == "constant" and isinstance(first, ast.List | ast.Tuple) else node.args[:3]
+            written = {type(constant(arg)) for arg in given} if short in ("range", "constant") else set()
+            named = "float32" if written in ({float}, {int, float}) or short in _FLOAT32 else ""
+            named = "int32" if written == {int} else named
         shape = node.args[0] if node.args else keyword(node, "shape")
         rank, size = shape_of(shape) if short in ("ones", "zeros", "random.uniform", "random.normal") else (None, None)
         rank = 1 if short in ("range", "linspace") else rank

@@ -47,6 +47,8 @@ STORES: list[StoreHandler] = []
 FUNCTIONS: list[FunctionHandler] = []
 ATTRIBUTES: dict[str, list[Callable[[Any, ast.Attribute, str], None]]] = {}
 """By the second part of the dotted name of a TensorFlow attribute: contrib."""
+IMPORTS: dict[str, list[Callable[[Any, ast.Import | ast.ImportFrom], None]]] = {}
+"""By the library that is imported from."""
 BUILTINS: dict[str, list[CallHandler]] = {}
 """By the name of one of Python's own functions: map."""
 LOCAL_CALLS: list[CallHandler] = []
@@ -79,6 +81,11 @@ def on_builtin(*names: str) -> Callable[[H], H]:
 def on_attribute(*names: str) -> Callable[[H], H]:
     """Have `tf.<name>` looked at."""
     return _into(ATTRIBUTES, names)
+
+
+def on_import(*names: str) -> Callable[[H], H]:
+    """Have imports from these libraries looked at."""
+    return _into(IMPORTS, names)
 
 
 def _into(table: dict[str, list[Any]], names: tuple[str, ...]) -> Callable[[H], H]:

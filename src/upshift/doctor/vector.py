@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .kinds import constant
-from .names import names_in
+from .names import names_in, replaced
 from .scope import Names
 
 Verdict = Literal["exact", "close", ""]
@@ -24,6 +24,8 @@ CLOSE = frozenset(
     "nn.selu nn.gelu nn.silu nn.swish arctan arcsin arccos hypot cbrt log2 log10 exp2".split()
 )
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult)
+LARGEST = 200
+"""Nodes of an expression with others filled in that is still looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Body:
 
 
 def body_of(function: ast.FunctionDef | ast.Lambda | None) -> Body | None:
-    """A lambda's expression, or that of a function that only returns one."""
+    """A lambda's expression, or that of a function that returns one, local names replaced by what they stand for."""
     if function is None or (isinstance(function, ast.FunctionDef) and function.decorator_list):
         return None
     args = function.args
@@ -45,9 +47,25 @@ def body_of(function: ast.FunctionDef | ast.Lambda | None) -> Body | None:
     if isinstance(function, ast.Lambda):
         return Body(names, function.body)
     statements = [s for s in function.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-    if len(statements) == 1 and isinstance(statements[0], ast.Return) and statements[0].value is not None:
-        return Body(names, statements[0].value)
-    return None
+    last = statements.pop() if statements else None
+    if not isinstance(last, ast.Return) or last.value is None:
+        return None
+    local: dict[str, ast.expr] = {}
+    unused: set[str] = set()
+    for statement in statements:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+        if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):
+            return None
+        unused -= names_in(statement.value)
+        if target.id in unused:
+            return None
+        unused.add(target.id)
+        local[target.id] = replaced(statement.value, local)
+        if sum(1 for _ in ast.walk(local[target.id])) > LARGEST:
+            return None
+    if unused - names_in(last.value):  # what is computed and not returned may be there for what else it does
+        return None
+    return Body(names, replaced(last.value, local) if local else last.value)
 
 
 def judge(names: Names, body: Body, library: str, division: bool = False, casts: bool = False) -> Verdict:

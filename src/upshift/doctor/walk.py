@@ -13,7 +13,7 @@ from .kinds import NUMBER, TENSOR, UNKNOWN, Kind
 from .names import bound_by, names_in
 from .place import Text
 from .scope import FunctionNode, Loop, Scope
-from .table import ATTRIBUTES, BUILTINS, CALLS, FUNCTIONS, LOCAL_CALLS, LOOPS, METHODS, STORES
+from .table import ATTRIBUTES, BUILTINS, CALLS, FUNCTIONS, IMPORTS, LOCAL_CALLS, LOOPS, METHODS, STORES
 
 _DONE = (ast.Name, ast.Constant)
 _LEAVES = frozenset(
@@ -44,8 +44,8 @@ class File(Text):
             ast.AsyncFunctionDef: self.visit_function,
             ast.Lambda: self.visit_lambda,
             ast.ClassDef: self.visit_class,
-            ast.Import: self.add_import,
-            ast.ImportFrom: self.add_import,
+            ast.Import: self.visit_import,
+            ast.ImportFrom: self.visit_import,
             ast.Assign: self.visit_assign,
             ast.AnnAssign: self.visit_annotated,
             ast.AugAssign: self.visit_augmented,
@@ -54,7 +54,11 @@ class File(Text):
             ast.While: self.visit_while,
             ast.If: self.visit_if,
             ast.Try: self.visit_try,
+            ast.TryStar: self.visit_try,
+            ast.Match: self.visit_match,
             ast.With: self.visit_with,
+            ast.AsyncWith: self.visit_with,
+            ast.NamedExpr: self.visit_named,
             ast.Call: self.visit_call,
             ast.Attribute: self.visit_attribute,
             ast.ListComp: self.visit_comprehension,
@@ -129,6 +133,7 @@ class File(Text):
         if isinstance(node, ast.FunctionDef):
             for handler in FUNCTIONS:
                 handler(self, node)
+        self.rebind([node.name])
         self.later.append((node, self.scope))
 
     def visit_decorator(self, node: ast.expr) -> None:
@@ -192,6 +197,29 @@ class File(Text):
         outer, self.scope = self.scope, Scope(None, self.scope, eager=self.scope.eager)
         self.visit_all(node.body)
         self.scope = outer
+        self.rebind([node.name])
+
+    def visit_import(self, node: ast.Import | ast.ImportFrom) -> None:
+        self.add_import(node)
+        if node.names[0].name == "*":
+            self.rebind(list(self.scope.names))
+        self.rebind((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        for handler in IMPORTS.get(_root(node), ()):
+            handler(self, node)
+
+    def rebind(self, names: Iterable[str | None]) -> None:
+        """Names that stand for something else from here on: of those that were known, nothing is."""
+        for name in names:
+            if name is not None and name in self.scope.names:
+                self.scope.bind(name, UNKNOWN)
+
+    def visit_named(self, node: ast.NamedExpr) -> None:
+        """`(n := len(xs))` binds in the function around a comprehension."""
+        self.visit(node.value)
+        scope = self.scope
+        while scope.inline and scope.parent is not None:
+            scope = scope.parent
+        scope.bind(node.target.id, UNKNOWN if node.target.id in self.outline.written else self.kind(node.value))
 
     def visit_assign(self, node: ast.Assign) -> None:
         self.visit(node.value)
@@ -222,7 +250,9 @@ class File(Text):
     def bind(self, target: ast.expr, kind: Kind, value: ast.expr | None = None) -> None:
         """A name takes a value; names of a pattern take what is unknown, or the parts."""
         if isinstance(target, ast.Name):
-            self.scope.bind(target.id, UNKNOWN if target.id in self.outline.written else kind)
+            missing = isinstance(value, ast.Constant) and value.value is None and target.id in self.imports
+            if not missing:  # `except ImportError: tf = None`: where it is used, it is there
+                self.scope.bind(target.id, UNKNOWN if target.id in self.outline.written else kind)
         elif isinstance(target, ast.Tuple | ast.List):
             parts = value.elts if isinstance(value, ast.Tuple | ast.List) else []
             for i, element in enumerate(target.elts):
@@ -279,17 +309,21 @@ class File(Text):
 
     def in_body(self, loop: Loop, body: Iterable[ast.AST]) -> None:
         """A loop's body. What is of another kind after a round may be so in the next: no fix is certain then."""
-        before, first = dict(self.scope.names), len(self.findings)
-        self.scope.loops.append(loop)
+        scope = self.scope
+        before, first, mixed = dict(scope.names), len(self.findings), scope.mixed
+        scope.mixed = set()  # what is of another kind in the middle may be so after a `continue` or `break`
+        scope.loops.append(loop)
         self.visit_all(body)
-        self.scope.loops.pop()
-        changed = [n for n in loop.bound if n in before and before[n] != self.scope.names.get(n) and before[n].what]
+        scope.loops.pop()
+        unsure, scope.mixed = scope.mixed & loop.bound, mixed | scope.mixed
+        changed = [name for name in unsure if name in before and before[name].what]
         if changed:
             word = re.compile(rf"\b(?:{'|'.join(changed)})\b")
             for i, finding in enumerate(self.findings[first:], first):
                 if any(word.search(edit.text) for fix in finding.fixes for edit in fix.edits):
                     self.findings[i] = replace(finding, fixes=())
-        self.scope.merge(before)
+        scope.merge(before)
+        self.rebind(unsure)
 
     def visit_if(self, node: ast.If) -> None:
         self.visit(node.test)
@@ -312,11 +346,36 @@ class File(Text):
         for other in ends[:-1]:
             self.scope.merge(other)
 
-    def visit_try(self, node: ast.Try) -> None:
-        self.visit_ways([*node.body, *node.orelse], *(handler.body for handler in node.handlers))
+    def visit_try(self, node: ast.Try | ast.TryStar) -> None:
+        """What its body binds is not known in a handler: nobody knows how far it came."""
+        before, bound = dict(self.scope.names), bound_by(ast.Module(node.body, []))
+        self.visit_all([*node.body, *node.orelse])
+        for handler in node.handlers:
+            after, self.scope.names = self.scope.names, dict(before)
+            self.rebind([*bound, handler.name])
+            self.visit_all(handler.body)
+            self.scope.merge(after)
+        after = dict(self.scope.names)
+        self.rebind(bound)
         self.visit_all(node.finalbody)
+        again = bound_by(ast.Module(node.finalbody, []))
+        self.scope.names.update((name, kind) for name, kind in after.items() if name not in again)
 
-    def visit_with(self, node: ast.With) -> None:
+    def visit_match(self, node: ast.Match) -> None:
+        self.visit(node.subject)
+        before = dict(self.scope.names)
+        ends = [before]
+        for case in node.cases:
+            self.scope.names = dict(before)
+            parts = [part for part in ast.walk(case.pattern) if not isinstance(part, ast.expr)]
+            self.rebind(getattr(part, "rest" if isinstance(part, ast.MatchMapping) else "name", None) for part in parts)
+            self.visit_all([*([case.guard] if case.guard is not None else []), *case.body])
+            ends.append(self.scope.names)
+        self.scope.names = dict(ends[0])
+        for other in ends[1:]:
+            self.scope.merge(other)
+
+    def visit_with(self, node: ast.With | ast.AsyncWith) -> None:
         for item in node.items:
             self.visit(item.context_expr)
             if item.optional_vars is not None:
@@ -374,6 +433,12 @@ class File(Text):
                 handler(self, node, name)
         elif not name:
             self.visit(node.value)
+
+
+def _root(node: ast.Import | ast.ImportFrom) -> str:
+    """The library that a statement imports from; nothing for the file's own package."""
+    name = (node.module or "") if isinstance(node, ast.ImportFrom) and not node.level else ""
+    return (name if isinstance(node, ast.ImportFrom) else node.names[0].name).partition(".")[0]
 
 
 COMPILERS = {

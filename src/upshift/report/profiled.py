@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import runpy
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +24,7 @@ def main(argv: Sequence[str]) -> int:
         parser.error(f"there is no file {options.script}")
     if options.output and options.output.suffix not in SUFFIXES:
         parser.error(f"{options.output} ends in none of {', '.join(SUFFIXES)}")
+    output = options.output.absolute() if options.output else None  # the script may go to another folder
     status = 0
     before = sys.argv, sys.path[0]
     sys.argv, sys.path[0] = [str(options.script), *options.arguments], str(options.script.parent)
@@ -34,13 +36,24 @@ def main(argv: Sequence[str]) -> int:
                 status = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
                 if stop.code is not None and not isinstance(stop.code, int):
                     print(stop.code, file=sys.stderr)  # as Python does
+            except (Exception, KeyboardInterrupt) as error:  # shown as Python shows it; then, what there was until then
+                status = 130 if isinstance(error, KeyboardInterrupt) else 1
+                _show(error, str(options.script))
     finally:
         sys.argv, sys.path[0] = before
     made.show()
-    if options.output:
+    if output:
         try:
-            made.save(options.output)
+            made.save(output)
         except OSError as error:
             print(f"{options.output} cannot be written: {error.strerror}", file=sys.stderr)
             return 2
     return status
+
+
+def _show(error: BaseException, script: str) -> None:
+    """The traceback from the script on, without the frames of what runs it."""
+    at = error.__traceback__
+    while at is not None and at.tb_frame.f_code.co_filename != script:
+        at = at.tb_next
+    traceback.print_exception(type(error), error, at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,7 +12,11 @@ from tensorflow.python.framework import kernels
 from tensorflow.python.ops.parallel_for import pfor
 
 from ..errors import GearRefused, Refusal, is_of_library
-from ..plan.explained import Explanation
+from ..plan.explained import Cost, Explanation
+from ..profiling.places import COMPILE, INSIDE, PHASES, RUN, TRACE
+from ..profiling.probes import Seen, watched
+from ..profiling.spans import by_phase
+from ..remedies import ELSE
 from . import memory, plan
 from .call import Call, make_call
 from .captured import snapshot_of
@@ -35,6 +40,11 @@ REMEDIES = (
     ("Assign", "return the value, and assign the reduced result outside the map"),
     ("Print", "print the whole result outside the map"),
 )
+FEW = 20
+"""Elements that the loop is measured with."""
+MOST_SIZES = 6
+BRIEF = 20e-3
+"""Seconds that the runs of one way may take at any rate."""
 _PASSED = frozenset("Const Placeholder NoOp Identity IdentityN".split())
 
 
@@ -92,30 +102,91 @@ def _refuse_all(told: Explanation, acts: str, traced: Traced | str) -> None:
 
 
 def _measure(told: Explanation, call: Call) -> None:
-    """Every way is made, checked and timed."""
+    """Every way is made, checked and timed: on all elements, and on fewer of them."""
     known = memory.fresh(call, with_operations=False)
-    call_each(call, 0, 1)  # the first is not like the next
-    began = time.perf_counter()
-    few = min(call.n or 1, 20)
-    call_each(call, 0, few)
-    told.seconds["loop"] = (time.perf_counter() - began) / few * (call.n or 1)
-    for way in WAYS:
+    _measure_loop(told, call)
+    calls: dict[str, dict[str, float]] = {}
+    for name in WAYS:
         try:
-            made = plan.made_in(way, call, known)
+            way = plan.made_in(name, call, known)
         except GearRefused as refused:
-            told.refusals[way] = _with_place(refused.refusal, known.traced)
+            told.refusals[name] = _with_remedy(_with_place(refused.refusal, known.traced))
             continue
-        told.seconds[way] = min(_clock(made, call) for _ in range(5))
-    told.gear = min(told.seconds, key=lambda way: told.seconds[way])
-    for way, seconds in known.made_in.items():
-        if way in told.seconds:
-            told.notes.append(f"{way} took {seconds * 1e3:.0f} ms to make")
+        told.seconds[name], calls[name] = _clock(way, call)
+        traced = 0.0 if name in memory.UNTRACED else known.made_in.get("trace", 0.0)
+        ready_in = traced + known.made_in.get(name, 0.0)
+        told.costs[name] = Cost(told.seconds[name], _points(way, call, told.seconds[name]), ready_in, made=True)
+    told.gear = min(told.seconds, key=lambda name: told.seconds[name])
+    if told.gear != "loop":
+        once = {TRACE: 0.0 if told.gear in memory.UNTRACED else known.made_in.get("trace", 0.0)}
+        spent = once | {COMPILE: known.made_in.get(told.gear, 0.0)} | calls[told.gear]
+        told.spent = {phase: spent[phase] for phase in PHASES if spent.get(phase)}
 
 
-def _clock(way: Any, call: Call) -> float:
+def _measure_loop(told: Explanation, call: Call) -> None:
+    """The loop on a few elements; the first call of a function is not like the next."""
+    n = call.n or 1
+    call_each(call, 0, 1)
+    points = []
+    for few in sorted({min(2, n), min(FEW, n)}):
+        began = time.perf_counter()
+        call_each(call, 0, few)
+        points.append((few, time.perf_counter() - began))
+    few, took = points[-1]
+    told.seconds["loop"] = took / few * n
+    if few < n:
+        points.append((n, told.seconds["loop"]))
+    told.costs["loop"] = Cost(told.seconds["loop"], points)
+
+
+def _clock(way: Any, call: Call) -> tuple[float, dict[str, float]]:
+    """Seconds of the fastest of a few runs, which together take at most twice as long as one more; and its phases."""
+    best, phases, spent = math.inf, dict[str, float](), 0.0
+    seen: list[Seen] = []
+    with watched(INSIDE, seen.append):
+        for _ in range(5):
+            seen.clear()
+            took = _run(way, call)
+            spent += took
+            if took < best:
+                best, phases = took, by_phase(seen)
+            if spent > max(best, BRIEF):
+                break
+    rest = best - sum(phases.values())
+    return best, phases | {RUN: phases.get(RUN, 0.0) + max(rest, 0.0)}
+
+
+def _points(way: Any, call: Call, took: float) -> list[tuple[int, float]]:
+    """Seconds by number of elements. What is compiled for each length is only run on one more."""
+    n = call.n or 1
+    points, spent = [(n, took)], 0.0
+    sizes = [n >> shift for shift in range(3, 3 * MOST_SIZES, 3) if n >> shift >= 2] if call.is_dense else []
+    for few in sizes if way.lengths is None else sizes[-1:]:
+        if spent > max(took, BRIEF):
+            break
+        part = call.first(few)
+        try:
+            _run(way, part)  # which prepares what it needs
+            least = min(_run(way, part) for _ in range(2))
+        except Exception:  # not right for these alone: the loop would run them
+            break
+        spent += 3 * least
+        points.append((few, least))
+    return points[::-1]
+
+
+def _run(way: Any, call: Call) -> float:
     began = time.perf_counter()
     way.over(call)
     return time.perf_counter() - began
+
+
+def _with_remedy(refusal: Refusal) -> Refusal:
+    """What is not known to take a whole column is run by other ways, which trace it."""
+    if refusal.gear != "direct" or refusal.remedy != ELSE:
+        return refusal
+    remedy = "none is needed, since the other ways trace it; if it takes a whole column, call it with that"
+    return Refusal(refusal.gear, refusal.reason, refusal.where, remedy)
 
 
 def _with_place(refusal: Refusal, traced: Any) -> Refusal:

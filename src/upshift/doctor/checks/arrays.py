@@ -21,6 +21,7 @@ check(
     hits=(
         NP + "f = np.vectorize(lambda x: x if x > 0 else -x)\n",
         NP + "@np.vectorize\ndef f(x):\n    return x + 1\n",
+        NP + "from functools import partial\n@partial(np.vectorize, otypes=[float])\ndef f(x):\n    return x + 1\n",
         "from numpy import vectorize\n@vectorize\ndef f(x):\n    return x + 1\n",
     ),
     misses=(
@@ -31,6 +32,8 @@ check(
         NP + "f = np.vectorize(lambda x: x.encode('utf8'))\n",
         NP + "def name(x):\n    return f'{x:03d}'\nf = np.vectorize(name)\n",
         NP + "f = np.vectorize(make, otypes=[object])\n",
+        NP + "f = np.vectorize(make, otypes=[np.object_])\n",
+        NP + "import re\nf = np.vectorize(lambda x: bool(re.search(pattern, x)))\n",
         NP + "f = np.vectorize(str)\n",
     ),
     figure=Figure(
@@ -99,11 +102,20 @@ def _look_at_vectorize(file: File, node: ast.Call, name: str) -> None:
         file.report("UPS121", func, "np.vectorize calls the function for every element; up.vectorize compiles it", fix)
 
 
+@on_call("functools.partial")
+def _look_at_partial(file: File, node: ast.Call, name: str) -> None:
+    """`@partial(np.vectorize, otypes=[float])`."""
+    if node.args and file.dotted(node.args[0]) == "numpy.vectorize":
+        made = ast.copy_location(ast.Call(node.args[0], node.args[1:], node.keywords), node)
+        _look_at_vectorize(file, made, "numpy.vectorize")
+
+
 def _is_of_objects(file: File, node: ast.Call) -> bool:
     """Whether np.vectorize is a handy loop over texts or objects, which compiling does not help."""
     given, otypes = argument(node, 0, "pyfunc"), argument(node, 1, "otypes")
     if otypes is not None and any(
-        getattr(n, "id", "") in ("object", "str", "bytes") or getattr(n, "value", "") in ("O", "U", "S")
+        {getattr(n, "id", ""), getattr(n, "attr", "")} & {"object", "object_", "str", "str_", "bytes", "bytes_"}
+        or getattr(n, "value", "") in ("O", "U", "S")
         for n in ast.walk(otypes)
     ):
         return True
@@ -116,7 +128,9 @@ def _is_of_objects(file: File, node: ast.Call) -> bool:
     body = function.body if isinstance(function, ast.FunctionDef) else [function.body]
     if isinstance(function, ast.FunctionDef) and ast.get_docstring(function) is not None:
         body = function.body[1:]
-    return any(_handles_objects(n, own) for part in body for n in ast.walk(part))
+    nodes = [n for part in body for n in ast.walk(part)]
+    of_texts = any(isinstance(n, ast.Attribute) and file.dotted(n).startswith("re.") for n in nodes)
+    return of_texts or any(_handles_objects(n, own) for n in nodes)
 
 
 _OF_NUMPY = frozenset("dtype shape size real imag item astype ndim T sum max min mean is_integer conjugate".split())

@@ -63,11 +63,13 @@ check(
     hits=(
         RANGE + "ds = ds.map(lambda x: x * 2 + 1, num_parallel_calls=4).batch(32).prefetch(1)\n",
         TF + "def load(a):\n    ds = tf.data.Dataset.range(a)\n    return ds.map(lambda x: x * 2, 4).batch(8)\n",
+        RANGE + "ds = ds.map(lambda x: x * 2 + 1, 4)\nds = ds.batch(32)\nds = ds.prefetch(1)\n",
     ),
     misses=(
         RANGE + "ds = ds.batch(32).map(lambda x: x * 2, num_parallel_calls=4)\n",
         RANGE + "ds = ds.map(lambda x: tf.reduce_sum(x), num_parallel_calls=4).batch(32)\n",
         RANGE + "ds = ds.map(lambda x: x * 2, num_parallel_calls=4).padded_batch(32)\n",
+        RANGE + "ds = ds.map(lambda x: x * 2, 4)\nby = ds.batch(32)\nfor x in ds.take(1):\n    print(x)\n",
     ),
     figure=Figure(
         "import tensorflow as tf, numpy as np\nds = tf.data.Dataset.range(20000)\nf = lambda x: x * 2 + 1\n"
@@ -98,7 +100,12 @@ check(
     ),
 )
 
-_STATEFUL = ("tensorflow.random.", "tensorflow.image.random_", "tensorflow.numpy_function", "tensorflow.py_function")
+_STATEFUL = tuple(
+    f"tensorflow.{name}"
+    for name in ("random.", "image.random_", "numpy_function", "py_function", "print", "summary.", "io.write")
+)
+_ACTING = ("numpy_function", "py_function", "from_generator", "random", "tf.print", ".assign", "summary.", "io.write")
+"""Words that tell of pipelines whose work somebody may notice when it is done earlier."""
 
 
 @on_call("tensorflow.numpy_function", "tensorflow.py_function")
@@ -175,6 +182,38 @@ def _next_in_chain(file: File, node: ast.Call) -> ast.Call | None:
     return None
 
 
+@on_method("batch")
+def _look_at_batch(file: File, node: ast.Call, name: str) -> None:
+    """`ds = ds.batch(n)` in the line after `ds = ds.map(f)`."""
+    assert isinstance(node.func, ast.Attribute)
+    history = file.kind(node.func.value).history
+    if history[-1:] != ("map",) or {"batch", "padded_batch"} & set(history):
+        return
+    named = getattr(node.func.value, "id", "")
+    here = file.parents.get(node)
+    before = _statement_before(file, here)
+    if not named or not _assigns(here, named) or not _assigns(before, named):
+        return
+    mapped = before.value  # type: ignore[union-attr]
+    if isinstance(mapped, ast.Call) and isinstance(mapped.func, ast.Attribute) and mapped.func.attr == "map":
+        function = argument(mapped, 0, "map_func")
+        if function is not None:
+            _before_batch(file, mapped, function, node)
+
+
+def _statement_before(file: File, statement: ast.AST | None) -> ast.AST | None:
+    """The one above in the same block."""
+    around = file.parents.get(statement) if statement is not None else None
+    for _, block in ast.iter_fields(around) if around is not None else ():
+        if isinstance(block, list) and statement in block and block.index(statement):
+            return block[block.index(statement) - 1]  # type: ignore[no-any-return]
+    return None
+
+
+def _assigns(statement: ast.AST | None, name: str) -> bool:
+    return isinstance(statement, ast.Assign) and [getattr(t, "id", "") for t in statement.targets] == [name]
+
+
 def _before_batch(file: File, node: ast.Call, function: ast.expr, batch: ast.Call) -> None:
     body = body_of(file.function_of(function))
     if body is None or len(body.parameters) != 1:
@@ -183,13 +222,14 @@ def _before_batch(file: File, node: ast.Call, function: ast.expr, batch: ast.Cal
     if not verdict or batch.keywords or len(batch.args) != 1:
         return
     assert isinstance(node.func, ast.Attribute) and isinstance(batch.func, ast.Attribute)
-    base = file.text(node.func.value)
-    tail, size = file.text(node)[len(base) :], file.text(batch)[len(file.text(node)) :]
-    fix = Fix(
-        "batch first",
-        "safe" if verdict == "exact" else "checked",
-        (Edit("expression", file.span(batch), base + size + tail),),
-    )
+    base, mapped, named = (file.text(each) for each in (node.func.value, node, batch.func.value))
+    tail, size = mapped[len(base) :], file.text(batch)[len(named) :]
+    if batch.func.value is node:
+        edits: tuple[Edit, ...] = (Edit("expression", file.span(batch), base + size + tail),)
+    else:  # in two statements
+        places = file.span(node), file.span(batch)
+        edits = tuple(Edit("expression", place, text) for place, text in zip(places, (base + size, named + tail)))
+    fix = Fix("batch first", "safe" if verdict == "exact" else "checked", edits)
     file.report("UPS107", node, "Dataset.map before batch: the function also takes whole batches", fix)
 
 
@@ -216,7 +256,7 @@ def _check_prefetch(file: File, node: ast.expr) -> None:
         return
     tf = file.alias("tensorflow") or "tf"
     fix = Fix("prefetch", "safe", (file.swap(node, f"{file.text(node)}.prefetch({tf}.data.AUTOTUNE)"),))
-    stateful = any(word in file.source for word in ("numpy_function", "py_function", "from_generator", "random"))
+    stateful = any(word in file.source for word in _ACTING)
     stateless = not stateful and not {"interleave", "apply"} & set(kind.history)
     file.report(
         "UPS108",

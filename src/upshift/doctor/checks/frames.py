@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..finding import Fix
-from ..kinds import FRAME_ATTRIBUTES, constant, keyword
+from ..kinds import FRAME_ATTRIBUTES, argument, constant
 from ..names import bound_by, filled
 from ..rewriting import POLARS, UP
 from ..table import Figure, check, on_method
@@ -25,10 +25,13 @@ check(
     hits=(
         DF + "y = df.apply(lambda row: row['a'] + row['b'], axis=1)\n",
         PD + "def f(row):\n    return row.a * 2\ndef load(table):\n    return table.apply(f, axis='columns')\n",
+        DF + "y = df.apply(lambda row: row['a'] + row['b'], 1)\n",
+        DF + "from scores import score\ny = df.apply(score, axis=1)\n",
     ),
     misses=(
         DF + "y = df.apply(np.sum, axis=0)\n",
         DF + "y = df.apply('sum', axis=1)\n",
+        "import numpy as np\n" + DF + "y = df.apply(np.sum, axis=1)\n",
         DF + "y = df.apply(lambda values: values[0], axis=1, raw=True)\n",
         DF + "y = df.groupby('a').apply(len)\n",
         "def f(x):\n    return x.apply(lambda r: r, axis=1)\nimport numpy\n",
@@ -97,18 +100,25 @@ check(
 @on_method("apply")
 def _look_at_apply(file: File, node: ast.Call, name: str) -> None:
     assert isinstance(node.func, ast.Attribute)
-    if not file.alias("pandas") or not node.args:
-        return
-    function = file.function_of(node.args[0])
-    if function is None:
+    given = argument(node, 0, "func")
+    if not file.alias("pandas") or given is None:
         return
     kind = file.kind(node.func.value)
-    by_rows = constant(keyword(node, "axis")) in (1, "columns") and keyword(node, "raw") is None
+    if file.function_of(given) is None and not (kind.what == "frame" and _is_the_users(file, given)):
+        return
+    axis = argument(node, 1 if kind.what == "frame" else len(node.args), "axis")  # of others, it may be the function's
+    by_rows = constant(axis) in (1, "columns") and argument(node, 2, "raw") is None
     if by_rows and kind.what in ("frame", ""):
         fixes = _by_columns(file, node)
         file.report("UPS131", node, "DataFrame.apply(axis=1) makes a Series of every row; use whole columns", *fixes)
-    elif kind.what == "series" and len(node.args) == 1 and not node.keywords:
+    elif kind.what == "series" and file.function_of(given) is not None and len(node.args) == 1 and not node.keywords:
         _look_at_column(file, node)
+
+
+def _is_the_users(file: File, node: ast.expr) -> bool:
+    """A function from a module that is none of the libraries: pandas takes their names to mean its own methods."""
+    root = file.dotted(node).partition(".")[0]
+    return bool(root) and root not in ("numpy", "pandas", "scipy", "math", "builtins")
 
 
 @on_method("map")
@@ -158,8 +168,9 @@ def _is_formula(node: ast.expr, names: frozenset[str]) -> bool:
 def _by_columns(file: File, node: ast.Call) -> list[Fix]:
     """`df.apply(lambda r: r["a"] + r.b, axis=1)` as `df["a"] + df.b`."""
     assert isinstance(node.func, ast.Attribute)
-    function, frame = node.args[0], node.func.value
-    if not isinstance(function, ast.Lambda) or not isinstance(frame, ast.Name) or len(node.keywords) != 1:
+    function, frame = argument(node, 0, "func"), node.func.value
+    alone = len(node.args) + len(node.keywords) == 2 and node.args
+    if not isinstance(function, ast.Lambda) or not isinstance(frame, ast.Name) or not alone:
         return []
     body = body_of(function)
     if body is None or len(body.parameters) != 1 or not _is_row_formula(body.expression, body.parameters[0]):

@@ -19,6 +19,7 @@ check(
     hits=(
         JAX + "def f(x):\n    return x * x\nfor batch in data():\n    y = jax.vmap(f)(batch)\n",
         JAX + "for batch in data():\n    y = jax.vmap(lambda x: x * 2)(batch)\n",
+        "from jax import vmap\nimport jax.numpy as jnp\nfor batch in data():\n    y = vmap(jnp.linalg.norm)(batch)\n",
         "from jax import jit\ndef f(x):\n    return x + 1\nwhile True:\n    y = jit(f)(y)\n",
     ),
     misses=(
@@ -71,6 +72,7 @@ def _look_at_transformation(file: File, node: ast.Call, name: str) -> None:
     bound = frozenset().union(*(each.bound for each in file.scope.loops))
     names = names_in(*node.args, *node.keywords) - parameters_in(given)
     known = isinstance(given, ast.Lambda) or (isinstance(given, ast.Name) and file.functions.get(given.id) is not None)
+    known = known or bool(file.dotted(given))
     if known and not names & bound:
         short = name.rpartition(".")[2]
         text = file.text(node) if short == "jit" else f"{file.alias('jax')}.jit({file.text(node)})"

@@ -40,6 +40,7 @@ check(
     hits=(
         ADD + "for i in range(100):\n    add(i, 2)\n",
         ADD + "for n in [1, 2, 3]:\n    add(n, tf.constant(2))\n",
+        ADD + "for n in range(9):\n    add(tf.ones(3), b=n * 0.1)\n",
         TF + "g = tf.function(lambda x: x * x)\ntotal = sum(g(i) for i in range(10))\n",
     ),
     misses=(
@@ -248,7 +249,8 @@ def _look_at_call(file: File, node: ast.Call, name: str) -> None:
     if made is not None and keyword(made, "input_signature") is not None:
         return
     bound = frozenset().union(*(each.bound for each in file.scope.loops))
-    numbers = [arg for arg in node.args if file.kind(arg).what == "number" and names_in(arg) & bound]
+    given = [*node.args, *(k.value for k in node.keywords)]
+    numbers = [arg for arg in given if file.kind(arg).what == "number" and names_in(arg) & bound]
     if numbers:
         tf = file.alias("tensorflow") or "tf"
         edits = tuple(Edit("expression", file.span(arg), f"{tf}.constant({file.text(arg)})") for arg in numbers)

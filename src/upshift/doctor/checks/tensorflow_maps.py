@@ -8,7 +8,7 @@ from ..finding import Fix
 from ..kinds import Kind, argument, constant, dtype_family, keyword
 from ..rewriting import UT, renamed, vectorised_fix, with_keyword
 from ..table import Figure, check, on_call, on_method
-from ..vector import Body, body_of, judge
+from ..vector import CLOSE, EXACT, Body, body_of, judge
 from ..walk import File
 
 TF = "import tensorflow as tf\n"
@@ -59,6 +59,8 @@ check(
     "tf.map_fn of a function that changes the dtype, without fn_output_signature",
     hits=(
         TF + "xs = tf.range(5.0)\nys = tf.map_fn(lambda x: tf.cast(x, tf.int32), xs)\n",
+        TF + "ys = tf.map_fn(lambda i: tf.sin(tf.cast(i, tf.float32)) / 2.0, tf.range(5))\n",
+        TF + "def f(i):\n    half = i / 2\n    return half * 3.0\nys = tf.map_fn(f, tf.range(5))\n",
         TF + "def f(x):\n    return x > 0\ndef library(xs):\n    return tf.map_fn(f, xs)\n",
         TF + "xs = tf.ones(4, tf.float32)\nys = tf.map_fn(lambda x: (x, x), xs)\n",
         TF + "a, b = tf.range(4.0), tf.ones(4)\nys = tf.map_fn(lambda t: t[0] * t[1], (a, b))\n",
@@ -68,6 +70,8 @@ check(
         TF
         + "def lib(xs):\n    return tf.map_fn(lambda x: tf.cast(x[0], tf.int32), xs, fn_output_signature=tf.int32)\n",
         TF + "def lib(xs):\n    return tf.map_fn(lambda x: tf.cast(x[0], xs.dtype), xs)\n",
+        TF + "ys = tf.map_fn(lambda i: tf.cast(i, tf.float32) + i, tf.range(5))\n",
+        TF + "ys = tf.map_fn(lambda i: i * 2 - 1, tf.range(5))\n",
         TF + "def lib(a, b):\n    return tf.map_fn(lambda t: (t[1], t[0]), (a, b))\n",
         TF + "def lib(a, b):\n    return tf.map_fn(lambda t: g(t), (a, b))\n",
         TF + "def lib(a, b):\n    return tf.map_fn(lambda t: t[0] + t[1], (a, b), fn_output_signature=tf.float32)\n",
@@ -165,14 +169,11 @@ def _changes(file: File, node: ast.Call, body: Body, elems: ast.expr, kind: Kind
     elif isinstance(made, ast.Compare):
         changed = any(isinstance(n, ast.Name) and n.id in body.parameters for n in ast.walk(made))
         reason, dtype = "the function returns truth values", f"{file.alias('tensorflow') or 'tf'}.bool"
-    elif isinstance(made, ast.Call) and file.dotted(made.func) == "tensorflow.cast" and len(made.args) == 2:
-        target = file.dtype(made.args[1])
-        changed = (
-            kind.what == "tensor" and bool(kind.dtype) and target != kind.dtype and target != "dtype" and bool(target)
-        )
-        reason, dtype = f"the function returns {target}, its argument is {kind.dtype}", file.text(made.args[1])
     else:
-        return False
+        target = _result_dtype(file, made, dict.fromkeys(body.parameters, kind.dtype))
+        changed = kind.what == "tensor" and "" not in (kind.dtype, target) and target not in (kind.dtype, _ANY)
+        reason = f"the function returns {target}, its argument is {kind.dtype}"
+        dtype = f"{file.alias('tensorflow') or 'tf'}.{target}"
     if not changed:
         return False
     fixes = []
@@ -182,6 +183,36 @@ def _changes(file: File, node: ast.Call, body: Body, elems: ast.expr, kind: Kind
     fixes.append(renamed(file, "ut.map_fn", node.func, "ut.map_fn", UT))
     file.report("UPS103", node, f"{reason}: tf.map_fn raises without fn_output_signature", *fixes)
     return True
+
+
+_ANY = "a Python number"
+
+
+def _result_dtype(file: File, node: ast.expr, known: dict[str, str]) -> str:
+    """The dtype of arithmetic and casts, by that of names; empty where it cannot be told."""
+    if isinstance(node, ast.Name):
+        return known.get(node.id, _ANY if file.kind(node).what == "number" else "")
+    if isinstance(constant(node), int | float):
+        return _ANY
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return _result_dtype(file, node.operand, known)
+    if isinstance(node, ast.BinOp):
+        sides = {_result_dtype(file, side, known) for side in (node.left, node.right)} - {_ANY}
+        dtype = sides.pop() if len(sides) == 1 else ""
+        if isinstance(node.op, ast.Div) and not dtype.startswith("float"):
+            return "float64" if dtype in ("int32", "int64") else ""
+        return dtype
+    if not isinstance(node, ast.Call) or not node.args or node.keywords:
+        return ""
+    library, _, short = file.dotted(node.func).partition(".")
+    if library != "tensorflow":
+        return ""
+    if short == "cast":
+        target = file.dtype(node.args[1]) if len(node.args) == 2 else ""
+        return target if target in FULL_NAMES | {"bool", "uint8"} else ""
+    if len(node.args) == 1 and short in ELEMENTWISE - {"math.abs", "abs", "sigmoid"}:
+        return _result_dtype(file, node.args[0], known)
+    return ""
 
 
 def _is_one_tensor(file: File, node: ast.expr) -> bool:
@@ -205,6 +236,7 @@ def _common_dtype(file: File, made: ast.expr, parts: list[ast.expr]) -> str:
     return f"{file.alias('tensorflow') or 'tf'}.{dtype}"
 
 
+ELEMENTWISE = EXACT | CLOSE
 FULL_NAMES = frozenset({"float16", "float32", "float64", "int32", "int64"})
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
+import linecache
 import sys
 import textwrap
 import time
@@ -31,7 +33,7 @@ def run_cell(text: str, names: dict[str, Any]) -> tuple[Any, str]:
     recorder = Recorder(sites.values())
     tree = instrument(file, sites)
     start = time.perf_counter()
-    value = execute(tree, names, recorder)
+    value = execute(tree, source, names, recorder)
     made = Run(time.perf_counter() - start, findings=findings)
     recorder.finish(made.seconds)
     for site in sites.values():
@@ -42,14 +44,19 @@ def run_cell(text: str, names: dict[str, Any]) -> tuple[Any, str]:
     return value, tell(made, "the cell")
 
 
-def execute(tree: ast.Module, names: dict[str, Any], recorder: Recorder) -> Any:
-    """Run a cell in the notebook's names, which it leaves as it would have."""
+_numbers = itertools.count(1)
+
+
+def execute(tree: ast.Module, source: str, names: dict[str, Any], recorder: Recorder) -> Any:
+    """Run a cell in the notebook's names, which it leaves as it would have; its functions have their source."""
+    place = f"<cell {next(_numbers)} of %%upshift>"
+    linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     names[RECORDER] = recorder
     try:
-        exec(compile(tree, "<cell>", "exec"), names)
+        exec(compile(tree, place, "exec", dont_inherit=True), names)
         if isinstance(last, ast.Expr):
-            return eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
+            return eval(compile(ast.Expression(last.value), place, "eval", dont_inherit=True), names)
     finally:
         names.pop(RECORDER, None)
     return None
@@ -94,7 +101,7 @@ def load(shell: Any) -> None:
 
     def upshift(line: str, cell: str) -> Any:
         """Run the cell; say which of its lines are slow, and what alternatives cost."""
-        value, report = run_cell(cell, shell.user_ns)
+        value, report = run_cell(shell.transform_cell(cell), shell.user_ns)
         print(report, end="")
         return value
 

@@ -250,7 +250,7 @@ def _in_place_of(fix: Fix, edit: Edit, names: dict[str, Any]) -> Alternative:
     made = "" if edit.action == "block" else f"{_MADE} = "
     text = "".join(f"{line}\n" for line in fix.imports) + made + edit.text
     linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
-    code = compile(text, place, "exec")
+    code = compile(text, place, "exec", dont_inherit=True)
 
     def run(call: Kept) -> Any:
         own = {**names, **call.keywords}
@@ -292,5 +292,5 @@ def _rebuild(file: File, finding: Finding, fix: Fix, name: str, names: dict[str,
     place = f"<{name} with {fix.name}>"
     linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)  # AutoGraph reads sources
     own = dict(names)
-    exec(compile(text, place, "exec"), own)
+    exec(compile(text, place, "exec", dont_inherit=True), own)
     return own[name]

@@ -4,7 +4,9 @@ Modules that the script imports are rewritten with it, where they are named."""
 
 from __future__ import annotations
 
+import codecs
 import json
+import locale
 import os
 import pickle
 import re
@@ -14,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 
 from ..figures import duration
 from ..finding import Finding, Fix
@@ -200,18 +202,29 @@ def run_in_child(
         words = {"path": source.path, "text": source.text, "argv": list(argv), "replay": replay, "texts": texts}
         job.write_text(json.dumps({**words, "report": str(report)}), encoding="utf-8")
         command = [sys.executable, "-m", "upshift.doctor.running.child", str(job)]
-        output = []
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace") as process:
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
-            for line in process.stdout:
-                output.append(line)
-                if echo is not None:
-                    echo.write(line)
+            output = _passed_on(process.stdout, echo)
         if report.exists():
             loaded: dict[str, Any] = pickle.loads(report.read_bytes())
-            return loaded, "".join(output)
+            return loaded, output
     end = f"it left without a word (status {process.returncode}): os._exit, a signal or a crash"
-    return _nothing(source.path, end, process.returncode), "".join(output)
+    return _nothing(source.path, end, process.returncode), output
+
+
+def _passed_on(stream: IO[bytes], echo: TextIO | None) -> str:
+    """All that is written to a pipe; shown as it comes, since a question asked by `input` ends with no line."""
+    decoder = codecs.getincrementaldecoder(locale.getpreferredencoding(False))(errors="replace")
+    parts = []
+    while data := os.read(stream.fileno(), 1 << 16):
+        parts.append(decoder.decode(data))
+        if echo is not None:
+            echo.write(parts[-1])
+            echo.flush()
+    parts.append(decoder.decode(b"", final=True))
+    if echo is not None:
+        echo.write(parts[-1])
+    return "".join(parts)
 
 
 def _nothing(path: str, end: str, status: int) -> dict[str, Any]:
