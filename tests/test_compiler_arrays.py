@@ -126,6 +126,12 @@ def views(u):
     return a
 
 
+def real_parts(z):
+    z.real[0] = 3.0
+    z.T.real[1] += z.real[:, 0]
+    return z, z.imag[1:].sum()
+
+
 ROWS: list[tuple[Callable[..., Any], ...]] = [
     (lambda x: x[0] + x[-1], V),
     (lambda x: x * 2 + 1, V),
@@ -378,6 +384,17 @@ ROWS: list[tuple[Callable[..., Any], ...]] = [
     (lambda x: np.shape(x), M),
     (lambda x: np.zeros([x.shape[0], 3]), M),
     (lambda x: x.conj() + x.T.conjugate().T, M),
+    (lambda a: np.linalg.solve(a, a[:, :2]), S),
+    (lambda a: np.linalg.solve(a, a[:, :1].copy()), S),
+    (lambda a: np.linalg.solve(a, np.concatenate((a, a), axis=1)), S + 1j * S[::-1]),
+    (lambda a: (np.linalg.solve(a, a[:, :2]), np.linalg.inv(a), np.linalg.det(a)), S.astype(np.float32)),
+    (lambda a: (np.linalg.cholesky(a), np.linalg.eigvalsh(a), np.linalg.eigh(a)[1]), P.astype(np.float32)),
+    (lambda a: np.linalg.eigvalsh(a + 0j), P),
+    (lambda a: (np.var(a), a.std(axis=0, ddof=1), a.mean(), a.mean(axis=1)), Z),
+    (lambda a: (np.var(a, axis=0), a.mean(axis=1)), Z.astype(np.complex64)),
+    (lambda a: (np.var(a), a.std(axis=1)), (M * 1e18).astype(np.int64)),
+    (lambda a: a.real * 2 + np.abs(a).real, Z),
+    (real_parts, Z),
 ]
 
 

@@ -305,6 +305,10 @@ def _attribute(kind: Kind, name: str) -> Any:
         return INT, safe(lambda w, x: arrays.product(w, arrays.count(w, shape_of(w, kind, x)), times))
     if name == "T" and isinstance(kind, Array):
         return shaping.transposed_row(kind, list(range(kind.ndim))[::-1])
+    if name in ("real", "imag") and isinstance(kind, Array) and kind.dtype.kind == "c":
+        return shaping.part_row(kind, name)
+    if name == "real" and isinstance(kind, Array):
+        return kind, safe(lambda w, x: x)
     return None
 
 

@@ -20,7 +20,7 @@ ERROR = np.linalg.LinAlgError
 
 
 def _dtype(walk: Walk, *names: str) -> DType:
-    """The dtype in which LAPACK computes."""
+    """The dtype of what `np.linalg` gives."""
     kinds = [force(walk, name).dtype for name in names]
     made = np.result_type(*kinds, np.float32)
     if any(kind.kind in "biu" for kind in kinds):
@@ -28,6 +28,23 @@ def _dtype(walk: Walk, *names: str) -> DType:
     if made.char not in "fdFD":
         raise walk.doubt(f"linear algebra of {made}")
     return made
+
+
+def _computed(walk: Walk, core: Core, names: list[str], dtype: DType, *made: DType) -> str:
+    """What a loop gives of arrays of this dtype, in the dtypes that are named, or in theirs: LAPACK computes in double
+    precision whatever it is given."""
+    wide, real, wanted = np.dtype("D" if dtype.kind == "c" else "d"), np.dtype("d"), made or (dtype,)
+    found = run(walk, core, names, (*[wide] * len(names), *(wide if one == dtype else real for one in wanted)))
+    if dtype.itemsize == wide.itemsize:
+        return found
+    kind = walk.env[found]
+    if not isinstance(kind, Tuple):
+        return _narrowed(walk, found, wanted[0])
+    return tuple_of(walk, [_narrowed(walk, item_of_tuple(walk, found, i), one) for i, one in enumerate(wanted)])
+
+
+def _narrowed(walk: Walk, name: str, dtype: DType) -> str:
+    return called(walk, f"def narrowed(x):\n    return x.astype(np.{dtype.name})", [name])
 
 
 def _square(walk: Walk, name: str) -> None:
@@ -52,14 +69,14 @@ def _loop(name: str) -> Any:
 def _inv(walk: Walk, given: Given_) -> str:
     _square(walk, given["a"])
     dtype = _dtype(walk, given["a"])
-    return run(walk, Core(_loop("inv"), ("nm",), ("nm",), ERROR), [given["a"]], (dtype, dtype))
+    return _computed(walk, Core(_loop("inv"), ("nn",), ("nn",), ERROR), [given["a"]], dtype)
 
 
 @function(np.linalg.det, names="a")
 def _det(walk: Walk, given: Given_) -> str:
     _square(walk, given["a"])
     dtype = _dtype(walk, given["a"])
-    return run(walk, Core(_loop("det"), ("nm",), ("",)), [given["a"]], (dtype, dtype))
+    return _computed(walk, Core(_loop("det"), ("nn",), ("",)), [given["a"]], dtype)
 
 
 @function(np.linalg.solve, names="a b", of="a b")
@@ -68,25 +85,25 @@ def _solve(walk: Walk, given: Given_) -> str:
     dtype = _dtype(walk, given["a"], given["b"])
     vector = force(walk, given["b"]).ndim == 1
     core = (
-        Core(_loop("solve1"), ("nm", "n"), ("n",), ERROR)
+        Core(_loop("solve1"), ("nn", "n"), ("n",), ERROR)
         if vector
-        else Core(_loop("solve"), ("nm", "nk"), ("nk",), ERROR)
+        else Core(_loop("solve"), ("nn", "nk"), ("nk",), ERROR)
     )
-    return run(walk, core, [given["a"], given["b"]], (dtype,) * 3)
+    return _computed(walk, core, [given["a"], given["b"]], dtype)
 
 
 @function(np.linalg.cholesky, names="a")
 def _cholesky(walk: Walk, given: Given_) -> str:
     _square(walk, given["a"])
     dtype = _dtype(walk, given["a"])
-    return run(walk, Core(_loop("cholesky_lo"), ("nm",), ("nm",), ERROR), [given["a"]], (dtype, dtype))
+    return _computed(walk, Core(_loop("cholesky_lo"), ("nn",), ("nn",), ERROR), [given["a"]], dtype)
 
 
 @function(np.linalg.eigvalsh, names="a")
 def _eigvalsh(walk: Walk, given: Given_) -> str:
     _square(walk, given["a"])
     dtype = _dtype(walk, given["a"])
-    return run(walk, Core(_loop("eigvalsh_lo"), ("nm",), ("n",), ERROR), [given["a"]], (dtype, _real(dtype)))
+    return _computed(walk, Core(_loop("eigvalsh_lo"), ("nn",), ("n",), ERROR), [given["a"]], dtype, _real(dtype))
 
 
 @function(np.linalg.eigh, names="a")
@@ -94,7 +111,8 @@ def _eigh(walk: Walk, given: Given_) -> str:
     """A named tuple of NumPy's: values and vectors."""
     _square(walk, given["a"])
     dtype = _dtype(walk, given["a"])
-    made = run(walk, Core(_loop("eigh_lo"), ("nm",), ("n", "nm"), ERROR), [given["a"]], (dtype, _real(dtype), dtype))
+    core = Core(_loop("eigh_lo"), ("nn",), ("n", "nn"), ERROR)
+    made = _computed(walk, core, [given["a"]], dtype, _real(dtype), dtype)
     kind = walk.env[made]
     assert isinstance(kind, Tuple)
     return tuple_of(walk, [item_of_tuple(walk, made, i) for i in range(2)], _RESULTS["eigh"])

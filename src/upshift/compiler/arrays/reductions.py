@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..check import Leaves, Walk
-from ..kinds import INT, NONE, NUMPY, Array, Fused, Kind, Literal, Tuple
-from ..rows import arrays, loops, nests, teams
+from ..kinds import INT, NONE, NUMPY, Array, Fused, Kind, Literal, Scalar, Tuple
+from ..rows import arrays, loops, nests, numpy_conversions, teams
+from ..rows.numbers import safe
 from ..rows.numpy_casts import DType
 from ..rows.numpy_functions import resolved
 from ..rows.numpy_numbers import binary
@@ -247,13 +248,16 @@ def mean(walk: Walk, name: str, axes: list[int] | None, keepdims: bool) -> str:
 
 
 def divided(walk: Walk, total: str, count: str) -> str:
-    """A sum by a count, in the sum's own dtype."""
+    """A sum by a count, in double precision as NumPy has it, and in the sum's own dtype again."""
     kind = walk.env[total]
+    count = walk.temporary(NUMPY[np.dtype(np.int64)], safe(lambda w, n: n), count)
     if isinstance(kind, Array):
-        return apply(walk, np.true_divide, [total, count])
-    row = binary("Div", kind, INT)
-    assert isinstance(row, tuple)
-    return walk.temporary(row[0], row[1], total, count)
+        return converted(walk, apply(walk, np.true_divide, [total, count]), kind.dtype)
+    row = binary("Div", kind, NUMPY[np.dtype(np.int64)])
+    assert isinstance(row, tuple) and isinstance(kind, Scalar) and kind.dtype is not None
+    made = walk.temporary(row[0], row[1], total, count)
+    back = numpy_conversions.cast_row(row[0], kind.dtype)
+    return made if row[0] is kind or back is None else walk.temporary(back[0], back[1], made)
 
 
 def _count_row(kind: Array, axes: list[int] | None) -> Any:

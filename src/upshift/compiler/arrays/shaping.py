@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..check import Walk
 from ..kinds import NUMPY, Array
 from ..rows import arrays
@@ -32,6 +34,21 @@ def transposed(walk: Walk, name: str, order: list[int]) -> str:
     """A view of an array with its axes in another order."""
     made, emit = transposed_row(force(walk, name), order)
     return walk.temporary(made, emit, name)
+
+
+def part_row(kind: Array, which: str) -> tuple[Array, Any]:
+    """The real or imaginary parts of complex numbers, where they lie."""
+    dtype = np.empty(0, kind.dtype).real.dtype
+    made = Array(dtype, kind.ndim, kind.cell)
+
+    def emit(w: Any, x: str) -> str:
+        pointer = arrays.data(w, kind, x)
+        if which == "imag":
+            pointer = w.new(f"getelementptr i8, ptr {pointer}, i64 {dtype.itemsize}")
+        view = arrays.put_together(w, made, pointer, arrays.shape_of(w, kind, x), arrays.strides_of(w, kind, x))
+        return arrays.passes_on(w, kind, x, view)
+
+    return made, safe(emit)
 
 
 def expand(walk: Walk, name: str, axis: int) -> str:

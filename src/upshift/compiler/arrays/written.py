@@ -49,7 +49,8 @@ def written(
     *originals: Any, names: str, lines: Any, static: str = "", of: str = "", method: str = "",
     defaults: dict[str, Any] | None = None, **more: Any,
 ) -> None:  # fmt: skip
-    """A function whose lines are given, or made by `lines(ndims, values)` for arrays of so many axes."""
+    """A function whose lines are given, or made by `lines(ndims, values)` for arrays of so many axes; `dtypes` among
+    the values are theirs."""
     words, fixed = names.split(), static.split()
     known = {**(defaults or {}), **more}
 
@@ -61,12 +62,14 @@ def written(
                 if values[word] is MISSING:
                     raise walk.doubt(f"{originals[0].__name__} with {word} that is not known beforehand")
         own = [word for word in words if word in given and word not in fixed]
-        ndims = {}
+        ndims, dtypes = {}, {}
         for word in own:
             kind = walk.env[given[word]]
             if isinstance(kind, Fused):
                 kind = force(walk, given[word])
             ndims[word] = kind.ndim if isinstance(kind, Array) else 0
+            dtypes[word] = kind.dtype if isinstance(kind, Array) else None
+        values["dtypes"] = dtypes
         text = lines(ndims, values) if callable(lines) else lines
         if text is None:
             raise walk.doubt(f"{originals[0].__name__} with these arguments")
@@ -85,30 +88,33 @@ _AVERAGE = """
 n = {count}
 if n == 0:
     give_up()
-m = np.add.reduce(a, {axis}{dtype}, keepdims=True) / n
+m = (np.add.reduce(a, {axis}, {given}, keepdims=True) / np.int64(n)).astype(np.{computed})
 x = a - m
-x = np.multiply(x, x)
-r = np.add.reduce(x, {axis}{dtype}, keepdims={keepdims})
+x = {square}
+r = np.add.reduce(x, {axis}, keepdims={keepdims})
 n = max(n - {ddof}, 0)
 if n == 0:
     give_up()
-return {root}(r / n)
+return {root}((r / np.int64(n)).astype(np.{real}))
 """
 
 
 def _spread(root: str) -> Any:
     def lines(ndims: dict[str, int], values: dict[str, Any]) -> str | None:
-        axis, ndim = values["axis"], ndims["a"]
+        axis, ndim, dtype = values["axis"], ndims["a"], values["dtypes"]["a"]
         if axis is None:
             axes = tuple(range(ndim))
         else:
             axes = axis if isinstance(axis, tuple) else (axis,)
-        if values["dtype"] is not None or not ndim or type(values["ddof"]) is not int:
+        if values["dtype"] is not None or not ndim or type(values["ddof"]) is not int or dtype.char == "e":
             return None
         count = " * ".join(f"a.shape[{a % ndim}]" for a in axes) or "1"
+        computed = np.dtype(float) if dtype.kind in "biu" else dtype
         return _AVERAGE.format(
-            count=count, axis=axes if len(axes) != 1 else axes[0], dtype="", keepdims=bool(values["keepdims"]),
-            ddof=values["ddof"], root=root,
+            count=count, axis=axes if len(axes) != 1 else axes[0], keepdims=bool(values["keepdims"]),
+            ddof=values["ddof"], root=root, given="np.float64" if dtype.kind in "biu" else "None",
+            computed=computed.name, real=np.empty(0, computed).real.dtype.name,
+            square="np.multiply(x, x)" if dtype.kind != "c" else "x.real * x.real + x.imag * x.imag",
         )  # fmt: skip
 
     return lines
