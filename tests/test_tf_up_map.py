@@ -203,3 +203,30 @@ def test_objects_that_are_called(name: str) -> None:
         assert isinstance(got, tf.Tensor) and got.dtype == want.dtype
         np.testing.assert_allclose(got, want, rtol=1e-9)
     assert len(up.explain(f, column).seconds) > 2
+
+
+def test_a_call_by_a_look_up_is_the_loop_of_this_call() -> None:
+    """What changed between two calls, an element for which a whole column is not right, results of many shapes."""
+    level = 1.0
+
+    def scaled(x: Any) -> Any:
+        return tf.sin(x) * level
+
+    xs = tf.constant(SINGLES)
+    for level in (1.0, 1.0, 1.0, 3.0, 3.0, 4.0):
+        np.testing.assert_allclose(up.map(scaled, xs), np.sin(SINGLES) * np.float32(level), rtol=1e-5, atol=1e-6)
+    with tf.GradientTape() as tape:
+        tape.watch(xs)
+        made = up.map(scaled, xs)
+    np.testing.assert_allclose(tape.gradient(made, xs), 4 * np.cos(SINGLES), rtol=1e-5, atol=1e-6)
+    divided = lambda n: 10 // n
+    for given in ([1, 2], [2, 5], [1, 2]):
+        assert up.map(divided, tf.constant(given)).numpy().tolist() == [10 // n for n in given]
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        up.map(divided, tf.constant([3, 0]))
+    assert caught.value.upshift_element == 1
+    for given in ([2, 2], [3, 3], [1, 3]):
+        made = up.map(tf.zeros, tf.constant([[n] for n in given]))
+        assert [len(row) for row in made] == given and isinstance(made, list) is (given == [1, 3])
+    number = lambda x: x.numpy() * 2
+    assert isinstance(up.map(number, xs), np.ndarray) and isinstance(up.map(number, xs), np.ndarray)

@@ -10,10 +10,10 @@ from tensorflow.python.autograph.impl.api import autograph_artifact
 from tensorflow.python.eager import record
 
 from ..errors import trim
+from ..gears.capture_reader import MISS
 from . import plan
 from .call import Call, make_call
 from .graph import PLAIN, Options, emit
-from .plan import MISS
 from .results import EAGER
 from .surroundings import scoped
 

@@ -11,6 +11,7 @@ from tensorflow.python.eager import record
 
 from ..config import settings
 from ..errors import GearRefused, Refusal
+from ..gears.capture_reader import MISS
 from . import results
 from .call import Call, make_call
 from .direct import look_at
@@ -66,13 +67,9 @@ def run(call: Call, with_operations: bool) -> Any:
     return _by_way(known.ways[best], call, known)
 
 
-MISS = object()
-"""In place of results, where more than a glance is needed."""
-
-
-def at_a_glance(fn: Any, elems: Any, dense: bool = False) -> Any:
+def at_a_glance(fn: Any, elems: Any, dense: bool = False, lenient: bool = False) -> Any:
     """The results of a function on one column, where nothing of it has changed since it was last mapped; else MISS.
-    `dense`: as `tf.vectorized_map` gives them (`Call.dense_results`)."""
+    `dense`: as `tf.vectorized_map` gives them; `lenient`: as `up.map` does (see `Call`)."""
     shape = elems._shape_tuple()
     try:
         key = id(fn.__code__), elems.dtype, shape[1:], record.could_possibly_record(), dense
@@ -83,7 +80,7 @@ def at_a_glance(fn: Any, elems: Any, dense: bool = False) -> Any:
     except AttributeError:
         return MISS
     else:
-        return _as_before(Call(fn, elems, (elems,), None, shape[0], dense), known, glance, settings_then)
+        return _as_before(Call(fn, elems, (elems,), None, shape[0], dense, lenient), known, glance, settings_then)
     return _at_first_sight(fn, elems, key)
 
 
