@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +125,20 @@ def test_a_function_that_always_raises():
         raise ValueError("always")
 
     assert str(up.explain(f, FLOATS))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_slow_function_that_raises(workers):
+    """Long calls may be for workers, who are measured as well."""
+
+    def f(x):
+        total = Fraction(0)
+        for i in range(1, 40):
+            total += Fraction(1, i)
+        raise ValueError(f"always, and {x}")
+
+    with up.config(workers=workers):
+        assert str(up.explain(f, FLOATS[:20]))
 
 
 def test_lines_are_the_users_own():

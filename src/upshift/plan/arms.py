@@ -67,7 +67,7 @@ PLAINLY = 0.7
 """The share of what is left of a call that a compilation and its code may take to be made at once, however long."""
 MOST_PREPARED = 16
 SHORTEST = 20e-3
-"""Seconds that machine code of unknown speed may take in any case."""
+"""Seconds that machine code of unknown speed may take in any case, and a batch by NumPy that somebody wants to see."""
 SURPRISE = 4.0
 """How many times as long as it always did a batch by NumPy may take, if that is more than twice the loop's time."""
 LONG = 1e-3
@@ -237,7 +237,9 @@ class Numpy(Way):
     def run(self, job: Job) -> Batched | Refusal:
         loop = self.ledger().arms[0].seconds(job.n)
         limit = loop if self.runs < TRIES else max(2 * loop, SURPRISE * self.seconds(job.n))
-        made = batches.batch(job, self.traces, Pace(loop / job.n, 0.1 * loop, min(limit, self.longest)))
+        least = SHORTEST if self.at_any_price else 0.0
+        pace = Pace(loop / job.n, max(0.1 * loop, least), max(min(limit, self.longest), least))
+        made = batches.batch(job, self.traces, pace)
         if isinstance(made, Refusal):
             self.refusal = made
         else:

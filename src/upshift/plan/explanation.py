@@ -45,6 +45,7 @@ SWITCHED_OFF = "Upshift is switched off (UPSHIFT_DISABLE=1, or up.config(disable
 
 def explain(job: Job, function: Function) -> Explanation:
     """Trace the function as far as patience goes, measure, and tell. Random generators are put back where they were."""
+    job.on_error = "return"  # errors are elements' results, wherever these are computed
     generators = streams.generators_in(job.f, job.shared)
     before = [draws.state_of(generator) for generator in generators]
     try:
@@ -203,6 +204,7 @@ class _Measured:
             if phase in first:
                 once[phase] = once.get(phase, 0.0) + first[phase]
         if arm.overran and not isinstance(found, Refusal):
+            self.ledger.ran(arm, job.n, max(first_took, self.ledger.arms[0].seconds(job.n)))
             found = Refusal(arm.name, "it is slower than the loop, and was stopped")
         if isinstance(found, Refusal):
             return found
@@ -227,7 +229,7 @@ class _Measured:
     def _run(self, arm: Way, job: Job) -> tuple[Batched | Refusal, float]:
         """All that a call in this gear does, and its seconds."""
         self.calls[arm.name] = {}
-        with self.log.phases(self.calls[arm.name]):
+        with self.log.phases(self.calls[arm.name]), at_any_price(arm):
             began = time.perf_counter()
             found = arm.run(self.function.by_fields(job))
             if not isinstance(found, Refusal):
