@@ -12,13 +12,12 @@ from typing import Any
 from ..errors import Refusal
 from ..gears.background import Background
 from ..gears.calls import Argument, ArrayOf, CompiledFunction, Result, gear_of, is_strange, leaves_of, name_of
+from ..plan.entries import RENTED
 from ..plan.ledger import Arm, Ledger
 from ..plan.prices import KERNEL_GAIN, OPTIMISED_GAIN, check_price, code_price, learn, loops_in, size_of
 
 SMALLEST = 0.35e-6
 """Seconds that a call of machine code takes at least."""
-RENTED = 2e-3
-"""What plain calls may cost together before there is a ledger."""
 COLD = 5e-6
 """Calls shorter than this are slower when one of them is timed than they are among others."""
 HEAVY = 10e-3
