@@ -463,3 +463,32 @@ def test_imports_in_a_function_are_the_modules_that_they_name():
         space: dict = {}
         exec(up.source(f, xs), space)
         np.testing.assert_allclose(space["batched"](f, xs), [f(x) for x in xs], rtol=1e-12)
+
+
+@functools.cache
+def ways(n):
+    return 1 if n < 2 else ways(n - 1) + ways(n - 2)
+
+
+@functools.cache
+def table_of(n):
+    return [n]
+
+
+@functools.cache
+def doubled(x):
+    return x * 2.0
+
+
+def test_what_a_cached_function_gave_is_given_again_within_a_trace():
+    """As the cache does: the very same object, and a function that calls itself twice is not run 2**n times."""
+
+    def f(x):
+        return x + ways(60) if table_of(3) is table_of(3) else -x
+
+    def of_lanes(x):
+        return doubled(x) + doubled(3) + doubled(3.0) + doubled(True)
+
+    xs = [0.5 + i for i in range(40)]
+    for g in (f, of_lanes):
+        assert up.map(g, xs, gear="numpy").tolist() == [g(x) for x in xs]

@@ -52,7 +52,7 @@ class Life:
         monkeypatch.setattr(state, "prepare_call", self.prepare)
         monkeypatch.setattr(specialization, "check_price", lambda f, of_arrays: self.check * self.price_lie)
         monkeypatch.setattr(
-            specialization, "code_price", lambda steps: self.code / specialization.ASIDE * self.price_lie
+            specialization, "code_price", lambda steps, of_arrays: self.code / specialization.ASIDE * self.price_lie
         )
         monkeypatch.setattr(ledger, "KEPT", {})
         clock = self.clock

@@ -508,7 +508,7 @@ def test_machine_code_for_new_kinds_is_bought_when_the_loop_has_cost_its_price(m
     made = []
     prepare = arms.llvm.prepare
     monkeypatch.setattr(arms.llvm, "prepare", lambda *args: made.append(args) or prepare(*args))
-    monkeypatch.setattr(arms.prices, "code_price", lambda steps: 1.0)
+    monkeypatch.setattr(arms.prices, "code_price", lambda steps, of_arrays: 1.0)
     monkeypatch.setattr(arms.prices, "check_price", lambda f, of_arrays: 0.0)
     function.ledger.arms[0].line.seen[12] = 3000.0, 0.4  # seconds that the loop takes
     quick.ready = True
@@ -607,3 +607,25 @@ def test_a_trace_that_is_not_made_in_time_waits_longer_each_time(monkeypatch):
         ledger.built(numpy, 1e-6, False)
     assert 1 <= len(begun) < 8
     forget()
+
+
+def test_prices_of_machine_code_are_by_kinds_of_elements_and_by_what_was_written(monkeypatch):
+    def f(x):
+        return x
+
+    def prices_of(column):
+        monkeypatch.setattr(arms.prices, "_FACTORS", {"check": 1.0})  # nothing was learnt
+        llvm = next(arm for arm in arms.arms_of(f, [column], None, ledger_of, False) if arm.name == "llvm")
+        check, llvm.waited_for = llvm.price, True
+        llvm.build(Job(f, [column], {}, len(column)), len(column))
+        return check, llvm.price, llvm.better
+
+    check, code, better = prices_of([1.0] * 100)
+    of_lists = prices_of([[1.0, 2.0]] * 100)
+    assert of_lists[0] == pytest.approx(check * arms.prices.CHECK_OF_ARRAYS) and of_lists[1] > code
+    assert prices_of(np.ones((100, 2)))[0] == of_lists[0]
+    written, found = types.SimpleNamespace(text="x" * 1000, whole=False, flat=False), []
+    for written.text, written.whole in (("x" * 1000, False), ("x" * 50_000, False), ("x" * 50_000, True)):
+        better.expect_code(written)
+        found.append(better.price)
+    assert found[1] > 2 * found[0] and found[2] > 2 * found[1]

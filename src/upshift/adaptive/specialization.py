@@ -12,13 +12,12 @@ from typing import Any
 from ..errors import Refusal
 from ..gears.background import Background
 from ..gears.calls import Argument, ArrayOf, CompiledFunction, Result, gear_of, is_strange, leaves_of, name_of
+from ..plan.entries import RENTED
 from ..plan.ledger import Arm, Ledger
 from ..plan.prices import KERNEL_GAIN, OPTIMISED_GAIN, check_price, code_price, learn, loops_in, size_of
 
 SMALLEST = 0.35e-6
 """Seconds that a call of machine code takes at least."""
-RENTED = 2e-3
-"""What plain calls may cost together before there is a ledger."""
 COLD = 5e-6
 """Calls shorter than this are slower when one of them is timed than they are among others."""
 HEAVY = 10e-3
@@ -45,8 +44,6 @@ ASIDE = 0.25
 """Share of its price that a compilation costs calls, which go on meanwhile: LLVM works on another thread."""
 FRAMEWORK_GAIN = 3.0
 """How much faster a program of a framework's is expected to be than calls of its functions one by one."""
-ARRAY_CODE = 8.0
-"""How many times longer than code of numbers code of arrays takes to compile: every formula is a nest of loops."""
 RUNS = 2.0
 """Plain calls that a comparison takes, besides: copies of the arguments, machine code that runs for the first time."""
 BUSY_STEP = 20e-6
@@ -297,10 +294,9 @@ def _among_others(took: float, shortest: float) -> float:
 def specialization_of(f: Any, kind: tuple[Argument, ...], names: tuple[str, ...]) -> Specialization:
     """A new kind of arguments, refused where one of them is nothing that machine code takes."""
     steps = size_of(f)[0]
-    spec = Specialization(kind, gear_of(kind), code_price=code_price(steps))
-    spec.check_price = check_price(f, spec.has_arrays)
+    spec = Specialization(kind, gear_of(kind))
+    spec.check_price, spec.code_price = check_price(f, spec.has_arrays), code_price(steps, spec.has_arrays)
     if spec.has_arrays and spec.gear == "llvm":
-        spec.code_price *= ARRAY_CODE
         spec.straight_steps = 0 if loops_in(f) else steps
     for argument, name in zip(kind, names, strict=False):
         if is_strange(argument):

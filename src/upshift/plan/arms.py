@@ -308,7 +308,7 @@ class Llvm(Way):
             llvm.load()
         except (ImportError, OSError, RuntimeError) as error:
             self.refusal = Refusal(llvm.GEAR, f"LLVM cannot be loaded: {error}")
-        self.price = prices.code_price(steps)
+        self.price = prices.code_price(steps, self.items.nested)
 
     def _check(self, job: Job, keys: Any, limit: float) -> None:
         began = time.thread_time()  # beside a call it waits for the interpreter as often as not
@@ -320,7 +320,7 @@ class Llvm(Way):
         else:
             prices.learn("check", self.price, time.thread_time() - began)
             self.checked[keys] = checked
-            self.price = prices.code_price(checked.size)
+            self.price = prices.code_price(checked.size, self.items.nested)
             self.sure = not checked.unit.doubts
 
     def _check_elsewhere(self, job: Job, keys: Any) -> None:
@@ -335,17 +335,17 @@ class Llvm(Way):
     def _compile(self, keys: Any) -> None:
         checked = self.checked.pop(keys)
         began = time.perf_counter()
-        expected = prices.code_price(checked.size)
+        expected = prices.code_price(checked.size, self.items.nested)
         made = llvm.prepare(checked, self.quick)
         if isinstance(made, Refusal):
             self.refusal = made
             return
         if not made.kernel.optimised:  # else it came from the disk
             prices.learn("code", expected, time.perf_counter() - began)
-        made.steps = self.steps = checked.size
+        self.steps = checked.size
         self.is_optimised = made.kernel.optimised
         if self.better is not None:
-            self.better.expect_code(checked.size, made.kernel.written)
+            self.better.expect_code(made.kernel.written)
         self.prepared.setdefault(keys, []).insert(0, made)
         self.ready = True
 
@@ -428,8 +428,8 @@ class Llvm(Way):
     def _new(self, keys: Any, job: Job) -> llvm.Prepared | Refusal | None:
         """Machine code for kinds, or for captured values, that are new: made when the loop has cost as much as that."""
         with self.lock:
-            steps = self.steps or prices.EXPECTED_STEPS
-            price = prices.check_price(self.f, self.items.nested) + prices.code_price(steps)
+            steps, nested = self.steps or prices.EXPECTED_STEPS, self.items.nested
+            price = prices.check_price(self.f, nested) + prices.code_price(steps, nested)
             self.owed[keys] = self.owed.get(keys, 0.0) + self.ledger().arms[0].seconds(job.n)
             if self.owed[keys] < price and not (self.at_any_price or self.waited_for):
                 return None
@@ -438,7 +438,7 @@ class Llvm(Way):
             assert checked is not None
             made = checked if isinstance(checked, Refusal) else llvm.prepare(checked, self.quick)
             if isinstance(made, llvm.Prepared) and not isinstance(checked, Refusal):
-                made.steps = self.steps = checked.size
+                self.steps = checked.size
                 variants = self.prepared.setdefault(keys, [])
                 variants.insert(0, made)
                 del variants[MOST_PREPARED:]
@@ -492,12 +492,12 @@ class Optimised(Llvm):
         self.base, self.after, self.builds_on_it, self.sure = base, base, True, True
         self.made: dict[int, llvm.Prepared] = {}
         """Quick code that was made again, by its id."""
-        self.price, self.gain = prices.optimised_price(prices.EXPECTED_STEPS), prices.OPTIMISED_GAIN
+        self.price, self.gain = prices.optimised_price(prices.EXPECTED_CHARACTERS), prices.OPTIMISED_GAIN
         base.better = self
 
-    def expect_code(self, steps: int, written: Any) -> None:
+    def expect_code(self, written: Any) -> None:
         """What is to be optimised is known: what that costs, and how much faster it is expected to be."""
-        self.price = prices.optimised_price(steps, written.whole)
+        self.price = prices.optimised_price(len(written.text), written.whole)
         self.gain = prices.OPTIMISED_GAIN_OF_ARRAYS if written.whole and not written.flat else prices.OPTIMISED_GAIN
 
     @property
@@ -529,7 +529,8 @@ class Optimised(Llvm):
 
     def _optimise_one(self, keys: Any, prepared: llvm.Prepared) -> None:
         began, again = time.perf_counter(), prepared.kernel.optimised
-        expected = prices.optimised_price(prepared.steps, prepared.kernel.written.whole)
+        written = prepared.kernel.written
+        expected = prices.optimised_price(len(written.text), written.whole)
         self.made[id(prepared)] = prepared
         self.prepared.setdefault(keys, []).insert(0, prepared.as_optimised())
         if not again:
@@ -543,7 +544,8 @@ class Optimised(Llvm):
             stands = [one for one in self.base.prepared.get(keys, ()) if one.stands(job.f, job.shared)]
             found = stands[0] if stands else self.base._new(keys, job)
         if isinstance(found, llvm.Prepared):
-            self.ready, self.price = False, prices.optimised_price(found.steps, found.kernel.written.whole)
+            self.ready = False
+            self.expect_code(found.kernel.written)
         return found
 
 
@@ -579,7 +581,10 @@ class Simd(Way):
             try:
                 if tree is None or tree.root is None:
                     raise select_rows.NoSelect("it could not be traced")
-                self.price, self.sure = prices.optimised_price(2 * len(select.select_of(tree).lines)), True
+                self.price, self.sure = (
+                    prices.optimised_price(prices.CHARACTERS * len(select.select_of(tree).lines)),
+                    True,
+                )
             except select_rows.NoSelect as reason:
                 self.refusal = Refusal("simd", str(reason))
             return None

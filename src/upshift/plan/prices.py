@@ -30,15 +30,21 @@ CHECK_OF_ARRAYS = 2.0
 """How many times as long that takes where elements are arrays or lists."""
 FIRST_CHECK = 2e-3
 """More for the first check of a process, which finds nothing of the library at hand."""
-CODE, CODE_STEP = 3e-3, 20e-6
+CODE, CODE_STEP = 3e-3, 12e-6
 """To compile a function quickly, and more for every step of it."""
-OPTIMISED, OPTIMISED_STEP, OPTIMISED_GAIN = 6e-3, 60e-6, 2.5
-"""To optimise it, more for every step, and how much faster it is expected to be then."""
-OPTIMISED_WHOLE, OPTIMISED_GAIN_OF_ARRAYS = 2.0, 6.0
-"""How many times as long that takes by LLVM's whole list of passes (code without loops, and loops over arrays), and how
-much faster loops over arrays are expected to be then."""
-EXPECTED_STEPS = 150
-"""Steps of a function of which nobody knows how many it has."""
+CODE_OF_ARRAYS = 2.5
+"""How many times as long that takes where elements are arrays or lists: every formula is a nest of loops."""
+OPTIMISED, OPTIMISED_GAIN = 5e-3, 2.5
+"""To optimise a function's code, and how much faster it is expected to be then."""
+OPTIMISED_CHARACTER = 0.5e-6
+"""More for every character of its LLVM IR, which is there when it is asked what that costs."""
+OPTIMISED_WHOLE, OPTIMISED_GAIN_OF_ARRAYS = 4.0, 6.0
+"""How many times as long a character takes by LLVM's whole list of passes (code without loops, and loops over arrays),
+and how much faster loops over arrays are expected to be then."""
+EXPECTED_STEPS, EXPECTED_CHARACTERS = 150, 12_000
+"""Steps of a function of which nobody knows how many it has, and characters of its LLVM IR."""
+CHARACTERS = 240
+"""Characters of LLVM IR that stand for a line of the program without branches, with its vector maths."""
 LLVM = 15e-3
 """To load LLVM, once in a process."""
 TRACING = 40e-3
@@ -186,12 +192,13 @@ def check_price(f: object, of_arrays: bool) -> float:
     return factor("check") * CHECK * max(size_of(f)[0], 20) * (CHECK_OF_ARRAYS if of_arrays else 1.0) + first
 
 
-def code_price(steps: int) -> float:
-    """Seconds that it is expected to take to compile so many steps."""
+def code_price(steps: int, of_arrays: bool) -> float:
+    """Seconds that it is expected to take to compile so many steps. `of_arrays`: on arrays or lists."""
     loading = 0.0 if is_loaded() else LLVM
-    return factor("code") * (CODE + CODE_STEP * steps) + loading
+    return factor("code") * (CODE + CODE_STEP * steps) * (CODE_OF_ARRAYS if of_arrays else 1.0) + loading
 
 
-def optimised_price(steps: int, whole: bool = False) -> float:
-    """`whole`: by LLVM's whole list of passes."""
-    return factor("optimised") * (OPTIMISED + OPTIMISED_STEP * steps) * (OPTIMISED_WHOLE if whole else 1.0)
+def optimised_price(characters: int, whole: bool = False) -> float:
+    """Seconds that it is expected to take to optimise so much LLVM IR. `whole`: by LLVM's whole list of passes."""
+    each = OPTIMISED_CHARACTER * (OPTIMISED_WHOLE if whole else 1.0)
+    return factor("optimised") * (OPTIMISED + each * characters)

@@ -54,6 +54,25 @@ PLAIN_NUMBERS = (bool, int, float, np.generic)
 _MOST_ITEMS = 10_000
 
 
+_CACHED = frozenset((int, str, bool, bytes, type(None)))
+"""Classes of arguments of which equal ones are the same."""
+
+
+def _cached(f: Any) -> Any:
+    """A function behind `functools.lru_cache`, within one trace: calls that no lane has a part in are made once."""
+    kept: dict[Any, Any] = {}
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        key = tuple([(type(a), a) for a in args]) if not keywords and _CACHED.issuperset(map(type, args)) else None
+        if key is None:
+            return f(*args, **keywords)
+        if key not in kept:
+            kept[key] = f(*args)
+        return kept[key]
+
+    return call
+
+
 class Holder:
     """Makes, for one trace, what the traced copy sees of everything that the function captured."""
 
@@ -308,7 +327,7 @@ class Holder:
             return functools.partial(f, *args, **keywords)
         if isinstance(value, functools._lru_cache_wrapper):
             self.note(path, "type", type(value))
-            return self.hold(value.__wrapped__, (*path, ("attr", "__wrapped__")))
+            return _cached(self.hold(value.__wrapped__, (*path, ("attr", "__wrapped__"))))
         if isinstance(value, types.BuiltinFunctionType | np.ufunc) or type(value).__module__ in ("operator", "numpy"):
             return self._builtin(value, path)
         if not is_python(type(value)) or type(value) is object:

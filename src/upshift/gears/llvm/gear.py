@@ -68,8 +68,6 @@ class Prepared:
 
     whole: bool = False
     """Whether what its C-level callable gives is the result."""
-    steps: int = 0
-    """About how much code there is."""
 
     def pieces_of_entry(self, result: Any, n: int) -> list[Placed]:
         """What the C-level callable gave, as pieces of the result."""
