@@ -13,6 +13,8 @@ import pytest
 import upshift as up
 from law import check
 from upshift.columns.inputs import lanes_of
+from upshift.gears.job import Job
+from upshift.plan.records import Reader
 
 N = 3000
 
@@ -161,3 +163,50 @@ def test_records_of_several_kinds(column):
 
     check(f, column)
     check(lambda p: str(type(p).__name__), column)
+
+
+def _sum_of_numbers(row):
+    _, x, y = row
+    return x + y
+
+
+class Row(NamedTuple):
+    name: str
+    x: float
+    y: float
+
+
+ROWS = [Row(f"row {k}", k * 0.5, k % 7.0) for k in range(N)]
+LEFT_OUT = {
+    "by name": (ROWS, lambda r: r.x * r.y + 1 if r.x > 9 else r.y, True),
+    "by position": ([tuple(row) for row in ROWS], lambda r: r[1] * r[2], True),
+    "from the end": ([tuple(row) for row in ROWS], lambda r: r[-1] - r[-2], True),
+    "a text that is read": (ROWS, lambda r: len(r.name) + r.x, False),
+    "unpacked": ([tuple(row) for row in ROWS], _sum_of_numbers, False),
+    "numbers alone": ([(row.x, row.y) for row in ROWS], lambda r: r[0] * 2.0, False),
+    "a method": (ROWS, lambda r: r.index(r.x) + r.y, False),
+    "beyond the end": ([tuple(row) for row in ROWS], lambda r: r[1] if r[1] < 1e9 else r[7], False),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_texts_in_tuples_that_are_not_read_are_left_alone(name):
+    rows, f, is_left_out = LEFT_OUT[name]
+    by_fields = Reader().by_fields(Job(f, [rows], {}, len(rows)))
+    assert (by_fields.whole is not None) is is_left_out
+    assert not is_left_out or len(by_fields.columns) == 2
+    check(f, rows)
+    check(f, [*rows[:9], *rows[9:20][::-1]])
+
+
+def test_tuples_of_other_lengths_and_kinds_among_them():
+    def f(r):
+        return r[1] + 1 if len(r[0]) != 1 else 0
+
+    def g(r):
+        return r[-1] * 2
+
+    rows = [("ab", k * 1.0) for k in range(200)]
+    for odd in (("c", 1.0, 5.0), ("d", 7), ("e", True), ("f", None)):
+        for h in (f, g, lambda r: r[1]):
+            check(h, [*rows, odd, *rows])

@@ -117,10 +117,11 @@ def map(
     rounding (1e-9).
     `randomness="independent"`: every element has a random stream of its own, from `seed` and its position, instead of
     the loop's. `memory`: temporary memory, such as "512MB". `out`: an array that takes the result, such as a memmap, or
-    the path of a file. `workers`: how many processes or threads there may be. `timeout`: seconds for an element in a
-    worker process. `pure=True`: calls of `f` are independent of each other, whatever they look like. `progress`: True
-    for a bar, or a function. `columns`: of a table or a file, those that are read; one name for its values alone.
-    `resume=True`: go on where an interrupted run to the same `out` has ended.
+    the path of a file. `workers`: so many processes or threads may run what is slow and does not compile, where that
+    pays. `timeout`: seconds for an element in a worker process. `pure=True`: calls of `f` are independent of each
+    other, whatever they look like. `progress`: True for a bar, or a function. `columns`: of a table or a file, those
+    that are read; one name for its values alone. `resume=True`: go on where an interrupted run to the same `out` has
+    ended.
     """
     try:
         if type(f) is types.FunctionType and f.__dict__:

@@ -63,7 +63,8 @@ class Settings:
     memory: int = 1 << 29
     """Bytes of temporary memory; results and what is passed in do not count."""
     workers: int = 0
-    """Processes, or threads for what does not compile; 0: as many as there are cores."""
+    """Processes or threads for slow functions that do not compile. 0: as many as there are cores, and only threads, but
+    where the gear is named."""
     timeout: float | None = None
     """Seconds that an element may take in a worker process."""
     pure: bool = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import types
+from typing import Any
 
 from ..columns.fields import NotFields, are_records, classes_in, field_of
 from ..columns.inputs import Elements, Rows
@@ -55,10 +56,27 @@ class Reader:
 
     def _look(self, job: Job) -> None:
         self.looked = True
-        self.at = tuple([i for i, column in enumerate(job.columns) if _pays(column)])
+        found = [i for i, column in enumerate(job.columns) if _pays(column) or _leaves_texts(job.f, i, column)]
+        self.at = tuple(found)
         if self.at and type(job.f) is types.FunctionType:
             found = fields_of(job.f, self.at)
             self.fields = found if isinstance(found, Fields) and len(found.reads) else None
+
+
+def _leaves_texts(f: Any, at: int, column: Elements) -> bool:
+    """Whether these are tuples with items other than numbers that a function does not read: a text costs most."""
+    first = column[0] if isinstance(column, list | tuple) and len(column) else None
+    if not isinstance(first, tuple) or all(type(item) in (int, float) for item in first):
+        return False
+    found = fields_of(f, (at,))
+    if not isinstance(found, Fields) or not found.reads:
+        return False
+    names = getattr(type(first), "_fields", ())
+    read = {names.index(name) if name in names else name for _, _, name in found.reads}
+    if not all(type(i) is int and -len(first) <= i < len(first) for i in read):
+        return False
+    unread = set(range(len(first))) - {i % len(first) for i in read}
+    return any(type(first[i]) not in (int, float) for i in unread)
 
 
 def _pays(column: Elements) -> bool:
