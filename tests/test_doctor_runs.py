@@ -315,6 +315,16 @@ def test_short_calls_are_sampled_and_all_counted(tmp_path: Path) -> None:
     assert 0 < record.seconds <= made.seconds + made.importing
 
 
+def test_short_loops_and_comprehensions_are_all_counted(tmp_path: Path) -> None:
+    text = (
+        "import numpy as np\nxs = np.linspace(0, 1, 120)\ndef f():\n    out = np.zeros(120)\n"
+        "    for i in range(120):\n        out[i] = xs[i] * 2\n    return sum(x * x for x in xs), [x * 3 for x in xs]\n"
+        "for _ in range(1000):\n    made = f()\nprint(made[0], made[1][-1])\n"
+    )
+    made = run(read(script(tmp_path, text)), [])
+    assert [(m.record.calls, m.record.elements) for m in made.measured] == [(1000, 120_000)] * 3
+
+
 def test_columns_by_attribute(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     text = (

@@ -151,3 +151,17 @@ def test_the_result_of_map_is_not_changed_by_explaining():
     before = up.map(three_way, FLOATS)
     up.explain(three_way, FLOATS)
     assert (up.map(three_way, FLOATS) == before).all()
+
+
+def test_a_gear_that_was_stopped_does_not_run():
+    report = up.explain(lambda image: (image * image).sum() - image.max(), np.ones((200, 256, 256)))
+    assert report.gear in report.seconds and report.gear not in report.refusals
+    assert not set(report.seconds) & set(report.refusals)
+
+
+def test_long_calls_have_their_phases_without_a_second_run():
+    report = up.explain(lambda s: s.upper() + "!", ["ab"] * 50_000)
+    data = report.to_dict()
+    assert all(gear["points"][-1][0] == 50_000 for gear in data["gears"] if gear["measured"])
+    slow = up.explain(lambda x: sum(math.sin(x + k) for k in range(300)), np.linspace(0, 1, 4000))
+    assert slow.spent.get("run", 0.0) > 0

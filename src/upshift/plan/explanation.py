@@ -16,7 +16,7 @@ from ..columns.outputs import ClassesLost
 from ..config import cores, settings
 from ..errors import Refusal
 from ..gears.job import Job
-from ..gears.loop import run_loop
+from ..gears.loop import OnError, run_loop
 from ..gears.pace import Pace
 from ..loading import Later
 from ..profiling import places
@@ -119,12 +119,14 @@ class _Measured:
                 made.refusals[arm.name] = found
             elif found is not None and arm.name == "numpy":
                 _describe(self.function, found, made, self.lanes)
+        for arm in ledger.arms:
+            if arm.ready and arm.open and arm.line.seen and arm.name not in made.refusals:
+                made.seconds[arm.name] = min(arm.seconds(n), made.seconds.get(arm.name, math.inf))
         made.gear = ledger.cheapest(n).name
+        if made.gear not in made.seconds:  # nothing was run, or what was stopped is taken to be cheap still
+            made.gear = min(made.seconds, key=lambda name: made.seconds[name], default="loop")
         if made.gear == "loop" and self.function.is_slow and only_computes and not settings().workers and cores() > 1:
             made.notes.append(f"workers={cores()} lets elements run in processes, where that pays")
-        for arm in ledger.arms:
-            if arm.ready and arm.open and arm.line.seen:
-                made.seconds[arm.name] = min(arm.seconds(n), made.seconds.get(arm.name, math.inf))
         self._tell_costs()
         made.spent = {phase: self.once.get(made.gear, {}).get(phase, 0.0) for phase in ONCE}
         made.spent |= {phase: s for phase, s in self.calls.get(made.gear, {}).items() if phase not in ONCE}
@@ -147,12 +149,16 @@ class _Measured:
     def _measure_loop(self) -> None:
         """The loop on a few elements, often: the first run of anything is slow."""
         few = self.job.part(0, self._few())
-        for policy in ("raise", "raise", "raise", "return"):
+        took = 0.0
+        for policy in ("raise", "again", "again", "return"):
+            if policy == "again" and took > BRIEF:
+                continue
+            keeps: OnError = "return" if policy == "return" else "raise"
             self.calls["loop"] = {}
             with self.log.phases(self.calls["loop"]):
                 began = time.perf_counter()
                 try:
-                    stacked(run_loop(few.call, few.columns, policy), policy)
+                    stacked(run_loop(few.call, few.columns, keeps), keeps)
                 except Exception:
                     continue  # the other runs keep errors in place
                 took = time.perf_counter() - began
@@ -211,8 +217,13 @@ class _Measured:
         if arm.name == "numpy":
             self.lanes = lanes
         by_loop = sum(map(len, found.left)) * self.ledger.arms[0].seconds(job.n) / job.n if found is not None else 0.0
+        own = first_took - sum(first.get(phase, 0.0) for phase in ONCE)
         if by_loop > PATIENCE:  # it is known what the plain function takes for what is left
             took = first_took + by_loop
+        elif (
+            own > LONG and found is not None
+        ):  # what was paid once is known, and nothing else is different in a second run
+            took = own + self._join(arm.name, found, first)
         else:
             found, took = self._run(arm, job)
         if isinstance(found, Refusal):
@@ -225,6 +236,14 @@ class _Measured:
             _describe_left(arm, self.made)
         self._measure_fewer(arm, took)
         return found
+
+    def _join(self, gear: str, found: Batched, first: dict[str, float]) -> float:
+        """Seconds of what a call does after a run, which has had these phases; they are what a call has, too."""
+        self.calls[gear] = {phase: seconds for phase, seconds in first.items() if phase not in ONCE}
+        with self.log.phases(self.calls[gear]):
+            began = time.perf_counter()
+            _join(self.job, found)
+            return time.perf_counter() - began
 
     def _run(self, arm: Way, job: Job) -> tuple[Batched | Refusal, float]:
         """All that a call in this gear does, and its seconds."""
@@ -239,7 +258,7 @@ class _Measured:
 
     def _measure_fewer(self, arm: Way, took: float) -> None:
         """The same for so few elements that they take no time: the part of a call that depends on no element."""
-        until = time.perf_counter() + max(2 * took, SAMPLE)
+        until = time.perf_counter() + max(took if took > LONG else 2 * took, SAMPLE)
         for n in _sizes(self.job.n)[:-1]:
             part = self.job.part(0, n)
             for _ in range(2):
@@ -304,6 +323,10 @@ PATIENCE = 0.5
 """Seconds that an explanation may spend on making a gear ready that the elements at hand do not pay for."""
 LONGEST = 5.0
 """Seconds that one run of a gear may take while it is measured; one that takes longer than the loop is stopped, too."""
+LONG = 20e-3
+"""Seconds of a run from which on there is no second one to measure it."""
+BRIEF = 5e-3
+"""Seconds of the loop on a sample up to which it is run four times in place of twice."""
 SAMPLE = 50e-3
 """Seconds of the elements that the loop is measured with, some ten times."""
 WORTH_COMPILING = 10e-3

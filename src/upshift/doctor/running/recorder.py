@@ -14,8 +14,8 @@ from .sites import Site
 
 KEPT = 2
 """Calls kept for each site: the first ones."""
-MANY, SHORT = 200, 50e-6
-"""Calls, and seconds for each, from which on a site's calls are sampled."""
+MANY, SHORT, EVERY = 200, 50e-6, 32
+"""Calls, and seconds for each, from which on a site's calls are sampled: one in so many is timed."""
 LARGEST = 256 * 2**20
 """Bytes of an argument above which it is not copied, and the call not kept."""
 
@@ -47,9 +47,21 @@ class Record:
     kept: list[Kept] = field(default_factory=list)
     traces: int = 0
     function: Any = None
-    turn: int = 0
+    each: int = 0
+    """Elements of the first call, where only that was looked at."""
+    skip: int = 0
+    """How many calls are not timed until one is again."""
     passed: int = 0
-    """Calls that were not timed: taken to be like the others."""
+    """Calls that were not timed, and the next `skip` ones: taken to be like the others."""
+
+    def add(self, seconds: float, elements: int) -> None:
+        """A call that was timed. Of many short ones few are, so that the run is not slowed down."""
+        self.calls += 1
+        self.seconds += seconds
+        self.elements += elements
+        if self.calls > MANY and self.seconds < self.calls * SHORT:
+            self.skip = EVERY - 1
+            self.passed += self.skip
 
 
 class Recorder:
@@ -67,22 +79,18 @@ class Recorder:
         self.records += [Record() for _ in range(len(self.sites) - len(self.records))]
 
     def call(self, number: int, fn: Callable[..., Any]) -> Callable[..., Any]:
-        """`fn`, timed; of many short calls only one in eight, so that the run is not slowed down."""
+        """`fn`, timed."""
         record = self.records[number]
-        if record.calls > MANY and record.seconds < record.calls * SHORT:
-            record.turn += 1
-            if record.turn % 8:
-                record.passed += 1
-                return fn
+        if record.skip:
+            record.skip -= 1
+            return fn
 
         def timed(*args: Any, **keywords: Any) -> Any:
             copies = self.prepare(record, fn, args, keywords) if record.calls < KEPT else None
             start = time.perf_counter()
             result = fn(*args, **keywords)
             seconds = time.perf_counter() - start
-            record.calls += 1
-            record.seconds += seconds
-            record.elements += _length(fn, args)
+            record.add(seconds, _length(fn, args))
             if copies is not None:
                 record.kept.append(Kept(fn, *copies, result, seconds))
             return result
@@ -97,42 +105,52 @@ class Recorder:
             record.function, record.traces = fn, -_traces(fn)
         return _copied(args, keywords)
 
-    def start(self, number: int, over: Any, element: Any) -> tuple[int, Any, Any, float]:
-        """A comprehension begins."""
-        return number, over, element, time.perf_counter()
-
-    def stop(self, started: tuple[int, Any, Any, float], made: Any) -> Any:
-        """A comprehension has ended."""
-        seconds = time.perf_counter() - started[3]
-        number, over, element, _ = started
+    def start(self, number: int, over: Any, element: Any) -> tuple[Record, Any, Any, float] | None:
+        """A comprehension begins; None where it is not timed."""
         record = self.records[number]
-        record.calls += 1
-        record.seconds += seconds
-        record.elements += len(made)
+        if record.skip:
+            record.skip -= 1
+            return None
+        return record, over, element, time.perf_counter()
+
+    def stop(self, started: tuple[Record, Any, Any, float] | None, made: Any) -> Any:
+        """A comprehension has ended."""
+        if started is None:
+            return made
+        seconds = time.perf_counter() - started[3]
+        record, over, element, _ = started
+        record.add(seconds, len(made))
         if over is not None and element is not None and not record.kept:
             record.kept.append(Kept(element, (_copy(over),), {}, made, seconds))
         return made
 
-    def take(self, number: int) -> tuple[int, dict[str, Any] | None, float]:
-        """An expression is about to be evaluated; what the first one reads is kept."""
-        record, site = self.records[number], self.sites[number]
-        names = None if record.calls else names_of(sys._getframe(1), site.reads)
-        return number, names, time.perf_counter()
+    def take(self, number: int) -> tuple[Record, dict[str, Any] | None, float] | None:
+        """An expression is about to be evaluated; what the first one reads is kept. None where it is not timed."""
+        record = self.records[number]
+        if record.skip:
+            record.skip -= 1
+            return None
+        names = None if record.calls else names_of(sys._getframe(1), self.sites[number].reads)
+        return record, names, time.perf_counter()
 
-    def took(self, taken: tuple[int, dict[str, Any] | None, float], made: Any) -> Any:
+    def took(self, taken: tuple[Record, dict[str, Any] | None, float] | None, made: Any) -> Any:
         """An expression has been evaluated."""
+        if taken is None:
+            return made
         seconds = time.perf_counter() - taken[2]
-        record = self.records[taken[0]]
-        record.calls += 1
-        record.seconds += seconds
+        record = taken[0]
+        record.add(seconds, 0)
         if taken[1] is not None:
             record.kept.append(Kept(None, (), taken[1], made, seconds))
-            record.elements = max((_size(value) for value in taken[1].values()), default=0)
+            record.each = max((_size(value) for value in taken[1].values()), default=0)
         return made
 
-    def loop(self, number: int) -> _Timed:
+    def loop(self, number: int) -> _Timed | _Passed:
         """A loop, as a context; what the first one reads and makes is kept where there is something to try on it."""
         record, site = self.records[number], self.sites[number]
+        if record.skip:
+            record.skip -= 1
+            return _PASSED
         if record.calls or not site.writes:
             return _Timed(record)
         return _Kept(record, site, sys._getframe(1))
@@ -140,11 +158,14 @@ class Recorder:
     def finish(self, whole: float) -> None:
         """Count what has been traced in all, and what was not timed; no site took longer than the whole run."""
         for record in self.records:
+            record.passed, record.skip = record.passed - record.skip, 0
             if record.passed:
                 share = (record.calls + record.passed) / record.calls
                 record.seconds = min(record.seconds * share, whole)
                 record.elements = round(record.elements * share)
                 record.calls += record.passed
+            if record.each:
+                record.elements = record.each * record.calls
             if record.function is not None:
                 record.traces = max(0, record.traces + _traces(record.function))
 
@@ -177,6 +198,21 @@ class Imports:
                 self.seconds -= time.perf_counter() - start
 
 
+class _Passed:
+    """A loop that is not timed."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+_PASSED = _Passed()
+
+
 class _Timed:
     def __init__(self, record: Record) -> None:
         self.record = record
@@ -185,8 +221,7 @@ class _Timed:
         self.start = time.perf_counter()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.record.calls += 1
-        self.record.seconds += time.perf_counter() - self.start
+        self.record.add(time.perf_counter() - self.start, 0)
 
 
 class _Kept(_Timed):
@@ -205,7 +240,7 @@ class _Kept(_Timed):
         if kind is None and self.before is not None:
             after = names_of(self.frame, self.site.writes)
             self.record.kept.append(Kept(None, (), self.before, after, self.record.seconds))
-            self.record.elements = max((_size(v) for v in self.before.values()), default=0)
+            self.record.each = max((_size(v) for v in self.before.values()), default=0)
         self.frame = None  # type: ignore[assignment]
 
 
