@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -533,3 +534,137 @@ def test_all_of_llvms_passes_leave_the_looks_at_the_clock() -> None:
     best = gear.prepare(gear.check(spun, [argument.key], {}), True).as_optimised()
     call = kernel.Launch(best.kernel, None, list(argument.arrays), len(LONG))
     assert call.lanes(0, len(LONG), 3) == 0  # which would never end
+
+
+# ---- steps that are called in Python
+
+
+def by_einsum(a: Any, b: Any) -> Any:
+    total = 0.0
+    for i in range(3):
+        c = np.einsum("ij,jk->ik", a, b[:, :: i + 1]) * 2
+        total += c.sum()
+    return total, c
+
+
+def decomposed(a: Any) -> Any:
+    q, r = np.linalg.qr(a)
+    return q @ r, np.linalg.svd(a), np.linalg.svd(a).S.max()
+
+
+def transformed(x: Any) -> Any:
+    f = np.fft.fft(x)
+    return np.abs(f) ** 2, np.fft.ifft(f).real + 1, np.interp(x, np.arange(5), np.arange(5.0) ** 2)
+
+
+def sorted_in_place(x: Any) -> Any:
+    x[::2].sort()
+    np.fill_diagonal(x.reshape(3, 4), 7.0)
+    x.partition(4)
+    return x.sum()
+
+
+def added_at(k: Any, v: Any) -> Any:
+    made = np.zeros(6)
+    np.add.at(made, k, v)
+    made[k[:, None]] += 1
+    return made, np.maximum.accumulate(v), np.unique(k, return_counts=True)
+
+
+def indexed(x: Any, k: Any) -> Any:
+    x[k, 1:] = x[k, :-1] * 2
+    return x[k, 1:3], x[k[:, None], k]
+
+
+def halves(x: Any) -> Any:
+    return np.cumsum(x, axis=0), x.sum(axis=1), np.maximum(x, 1).max(axis=0), x.mean()
+
+
+def inverse(a: Any) -> Any:
+    return np.linalg.pinv(a), np.linalg.cond(a), np.linalg.matrix_power(np.linalg.inv(a), 2) * 2
+
+
+POSITIONS = np.array([3, 0, 2, 0])
+IN_PYTHON: list[tuple[Any, Callable[[], tuple[Any, ...]]]] = [
+    (by_einsum, lambda: (LARGE[:5, :7], LARGE[7:14, :9])),
+    (by_einsum, lambda: (LARGE[:5, :7].astype(np.float32), LARGE[7:14, :9].T[:7].astype(np.float32))),
+    (decomposed, lambda: (LARGE[:6, :4].copy(),)),
+    (transformed, lambda: (LARGE[0, :16].copy(),)),
+    (sorted_in_place, lambda: (LARGE[0, :12].copy(),)),
+    (added_at, lambda: (POSITIONS, LARGE[0, :4])),
+    (indexed, lambda: (LARGE[:5, :6].copy(), POSITIONS)),
+    (halves, lambda: (LARGE[:5, :6].astype(np.float16),)),
+    (inverse, lambda: (LARGE[:5, :5].copy(),)),
+]
+
+
+@pytest.mark.parametrize("free", (False, True))
+@pytest.mark.parametrize("row", range(len(IN_PYTHON)), ids=lambda row: IN_PYTHON[row][0].__name__)
+def test_what_has_no_row_is_called_in_python(row: int, free: bool) -> None:
+    f, given = IN_PYTHON[row]
+    first, second = given(), given()
+    want = f(*first)
+    call = whole.compile_call(f, [argument_of(x) for x in second], free)
+    got = call.run(*second)
+    difference = compare(want, got, EXACT) or compare(first, second, EXACT, "arguments")
+    assert difference is None, difference
+
+
+def test_what_raises_in_python_is_the_plain_functions() -> None:
+    def f(a: Any) -> Any:
+        a[0] += 1.0
+        return np.linalg.svd(a), np.linalg.slogdet(a)
+
+    bad, good = np.full((3, 3), np.nan), LARGE[:3, :3].copy()
+    call = whole.compile_call(f, [argument_of(good)], False)
+    with pytest.raises(whole.Left):
+        call.run(bad)
+    with pytest.raises(np.linalg.LinAlgError):
+        f(bad)
+
+
+def test_warnings_in_python_are_the_plain_functions() -> None:
+    def f(a: Any) -> Any:
+        return np.maximum.accumulate(a) + np.nancumsum(a)
+
+    call = whole.compile_call(f, [argument_of(LARGE[0])], False)
+    large = np.array([1e308, 1e308])
+    with np.errstate(over="warn"):
+        call.refresh()
+        assert compare(f(LARGE[0]), call.run(LARGE[0]), EXACT) is None
+        with pytest.raises(whole.Left):
+            call.run(large)
+    with np.errstate(over="ignore"):
+        call.refresh()
+        assert compare(f(large), call.run(large), EXACT) is None
+
+
+def test_no_object_is_left_behind_by_calls_in_python() -> None:
+    def f(a: Any) -> Any:
+        return np.einsum("ij,kj->ik", a, a), np.unique(a)
+
+    call = whole.compile_call(f, [argument_of(LARGE)], False)
+    call.run(LARGE)
+    before = sys.getrefcount(LARGE), sys.getrefcount(np.ndarray), sys.getrefcount(None)
+    for _ in range(20):
+        call.run(LARGE)
+    after = sys.getrefcount(LARGE), sys.getrefcount(np.ndarray), sys.getrefcount(None)
+    assert max(abs(x - y) for x, y in zip(before, after)) < 10
+
+
+def test_warnings_that_c_raises_by_hand_are_seen() -> None:
+    """NumPy's loop of `exp` in single precision sets its flags with C's `feraiseexcept`."""
+
+    def f(x: Any) -> Any:
+        return np.exp(x * 2)
+
+    call = whole.compile_call(f, [argument_of(SINGLE)], False)
+    with np.errstate(over="warn"):
+        if call.refresh is not None:
+            call.refresh()
+        with pytest.raises(whole.Left):
+            call.run(np.full((3, 4), 90.0, np.float32))
+
+
+def test_a_sort_along_no_axis_is_one_of_all_items() -> None:
+    assert check(lambda x: np.sort(x, axis=None), M, gears=("llvm",), exact=True) is None

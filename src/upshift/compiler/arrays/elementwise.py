@@ -103,7 +103,11 @@ def _compute_before(walk: Walk, op: Op) -> None:
     for name in waiting:
         if name not in live:
             del walk.env[name]
-    takes = op.code in _TAKES and (op.code not in ("call", "method") or _is_numpys(walk, own[0])) and op.extra not in ("T", "real", "imag")
+    takes = (
+        op.code in _TAKES
+        and (op.code not in ("call", "method") or _is_numpys(walk, own[0]))
+        and op.extra not in ("T", "real", "imag")
+    )
     for name in own:
         if not takes and isinstance(walk.env.get(name), Fused):
             force(walk, name)

@@ -31,12 +31,14 @@ _USED = _arrays
 # ---- registering
 
 
-def by_name(walk: Walk, fn: str, args: Given, words: Words, names: tuple[str, ...]) -> Given_:
-    """Arguments by their names; those that are None are left out."""
+def by_name(
+    walk: Walk, fn: str, args: Given, words: Words, names: tuple[str, ...], nones: tuple[str, ...] = ()
+) -> Given_:
+    """Arguments by their names; those that are None are left out, but for those in `nones`."""
     if len(args) > len(names) or any(word not in names for word in words):
         raise walk.doubt(f"{fn} with these arguments")
     given = dict(zip(names, args)) | words
-    return {word: name for word, name in given.items() if walk.env[name] is not NONE}
+    return {word: name for word, name in given.items() if walk.env[name] is not NONE or word in nones}
 
 
 def _is_meant(walk: Walk, names: Any) -> bool:
@@ -44,15 +46,17 @@ def _is_meant(walk: Walk, names: Any) -> bool:
     return any(isinstance(walk.env[name], Array | Fused | List | Tuple) for name in names)
 
 
-def function(*originals: Any, names: str, of: str = "", method: str = "") -> Callable[[Function], Function]:
+def function(
+    *originals: Any, names: str, of: str = "", method: str = "", nones: tuple[str, ...] = ()
+) -> Callable[[Function], Function]:
     """NumPy's functions of arrays. `names`: of their arguments; `of`: those that are made arrays first; `method`: names
-    of methods that do the same."""
+    of methods that do the same; `nones`: arguments that may be None and are something else where they are left out."""
     words = tuple(names.split())
     turned = tuple(of.split()) or words[:1]
 
     def register(f: Function) -> Function:
         def run(walk: Walk, op: Op, args: Given, keywords: Words, names: tuple[str, ...], fn: str, c: bool) -> bool:
-            given = by_name(walk, fn, args, keywords, names)
+            given = by_name(walk, fn, args, keywords, names, nones)
             for word in turned:
                 if word in given:
                     given[word] = (

@@ -79,7 +79,8 @@ def written(
         body = ["    " + line for line in text.strip("\n").split("\n")]
         return called(walk, "\n".join([*head, *body]), [given[word] for word in own])
 
-    function(*originals, names=names, of=of, method=method)(run)
+    nones = tuple(word for word in fixed if known.get(word) is not None)
+    function(*originals, names=names, of=of, method=method, nones=nones)(run)
 
 
 # ---- averages
