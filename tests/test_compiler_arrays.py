@@ -442,6 +442,10 @@ def kept_in_a_loop(a: Any, n: int) -> Any:
     return rows, last
 
 
+def weighted(x: Any, weights: Any, bins: int) -> Any:
+    return np.histogram(x, bins, weights=weights), np.histogram(x, bins), np.histogram(x, bins=bins, range=(-1, 1))
+
+
 def outers(a: Any, b: Any) -> Any:
     return np.add.outer(a, b), np.less.outer(b, a[::-1]), np.multiply.outer(a[:0], b)
 
@@ -455,6 +459,9 @@ WHOLE: list[tuple[Any, Callable[[], tuple[Any, ...]]]] = [
     (outers, lambda: (LARGE[:3, ::2], np.arange(5, dtype=np.int16))),
     (outers, lambda: (np.arange(4, dtype=np.uint8), LARGE[:2, :3].astype(np.float32))),
     (smooth, lambda: (LARGE.ravel().copy(), LARGE.ravel().copy(), 700)),
+    (weighted, lambda: (np.tile(LARGE.ravel(), 2), np.cos(np.tile(LARGE.ravel(), 2)), 30)),
+    (weighted, lambda: (LARGE.ravel().astype(np.float32), LARGE.ravel().astype(np.float32) ** 2, 30)),
+    (weighted, lambda: (LARGE.ravel(), SHORT[0, 0] + np.arange(LARGE.size), 30)),
     (kept_in_a_loop, lambda: (LARGE[:90, :90].copy(), 700)),
 ]
 
@@ -668,3 +675,67 @@ def test_warnings_that_c_raises_by_hand_are_seen() -> None:
 
 def test_a_sort_along_no_axis_is_one_of_all_items() -> None:
     assert check(lambda x: np.sort(x, axis=None), M, gears=("llvm",), exact=True) is None
+
+
+# ---- how results lie in memory
+
+
+def turned_sums(a: Any, w: Any) -> Any:
+    b = a.T
+    for _ in range(2):
+        b = b * 0.5 + w
+    return b, -a.T @ a, np.exp(a.T), np.where(a.T > 0, a.T, 0), a.T.astype(np.float32)
+
+
+def with_gaps(a: Any) -> Any:
+    return (a * 2)[::-1, ::2], (a * 2)[:0, ::2], (a * 2)[:, None, 1:], (a + 1).T, (a + 1)[1]
+
+
+def taken(a: Any, k: Any) -> Any:
+    return a[:, k], a[:, k] * 2, a[k] + 0, a[k], a[:, k].T, a[:, k].sum(axis=0)
+
+
+def taken_whole(a: Any, k: Any) -> Any:
+    return a[:, k], a[:, k, k], a[:, :, k], a[k]
+
+
+def reshaped(a: Any, x: Any) -> Any:
+    x[::2].reshape(-1, 1)[0] = 5.0
+    x[::2].ravel()[1] = 99.0
+    x[::-1].reshape(2, -1)[1] = 3.0
+    a[:, ::3].reshape(-1)[0] = 7.0
+    a[:, 1].reshape(2, 2)[0, 1] = 11.0
+    return a.T.reshape(-1), a.T.ravel(), a.reshape(-1)[1:4] * 2
+
+
+LYING: list[tuple[Any, Callable[[], tuple[Any, ...]]]] = [
+    (turned_sums, lambda: (LARGE[:4, :3].copy(), LARGE[0, :4])),
+    (with_gaps, lambda: (LARGE[:4, :6].copy(),)),
+    (taken, lambda: (LARGE[:4, :4].copy(), POSITIONS)),
+    (taken_whole, lambda: (LARGE[:4, :20].copy().reshape(4, 4, 5), POSITIONS)),
+    (reshaped, lambda: (LARGE[:4, :6].copy(), LARGE[0, :8].copy())),
+]
+
+
+@pytest.mark.parametrize("row", range(len(LYING)), ids=lambda row: LYING[row][0].__name__)
+def test_results_lie_in_memory_as_numpys_do(row: int) -> None:
+    f, given = LYING[row]
+    first, second = given(), given()
+    want = f(*first)
+    call = whole.compile_call(f, [argument_of(x) for x in second], False)
+    got = call.run(*second)
+    difference = compare(want, got, EXACT) or compare(first, second, EXACT, "arguments")
+    assert difference is None, difference
+    for one, other in zip(want, got, strict=True):
+        assert one.strides == other.strides or min(one.shape) < 2
+        for flag in ("C_CONTIGUOUS", "F_CONTIGUOUS", "WRITEABLE", "ALIGNED"):
+            assert one.flags[flag] == other.flags[flag], flag
+
+
+def test_an_order_that_is_asked_for_is_not_forgotten() -> None:
+    def f(a: Any) -> Any:
+        return a.ravel("F") * 1, np.ravel(a, order="F") * 1
+
+    got = whole.compile_call(lambda a: a.flatten("C"), [argument_of(LARGE)], False).run(LARGE)
+    assert compare(LARGE.flatten(), got, EXACT) is None
+    assert check(f, M, gears=("llvm",)) is not None  # no row for it, rather than a wrong one

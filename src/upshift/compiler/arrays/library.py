@@ -326,6 +326,7 @@ ATTRIBUTES.insert(0, _attribute)
 
 def _maker(fill: Any, number: Any = None) -> Function:
     def make(walk: Walk, given: Given_) -> str:
+        _only_rows(walk, given)
         dtype = making.dtype_of(walk, given.get("dtype")) or np.dtype(float)
         lengths = making.lengths_of(walk, given["shape"])
         if number is not None:
@@ -591,6 +592,13 @@ OF_ARRAYS.update(
 # ---- shapes
 
 
+def _only_rows(walk: Walk, given: Given_) -> None:
+    """Items are taken, and put, row by row."""
+    kind = walk.env[given["order"]] if "order" in given else NONE
+    if kind is not NONE and not (isinstance(kind, Literal) and kind.value == "C"):
+        raise walk.doubt("an order other than row by row")
+
+
 def _lengths(walk: Walk, names: list[str]) -> list[str]:
     """The lengths of a shape, given as one tuple or one by one."""
     if len(names) == 1:
@@ -612,12 +620,14 @@ def _reshape_method(walk: Walk, name: str, rest: list[str]) -> str:
 
 @function(np.ravel, names="a order", method="ravel")
 def _ravel(walk: Walk, given: Given_) -> str:
+    _only_rows(walk, given)
     minus = Literal(INT, -1)
-    return shaping.reshaped(walk, given["a"], [walk.temporary(minus, constant(minus))])
+    return shaping.reshaped(walk, given["a"], [walk.temporary(minus, constant(minus))], True)
 
 
 @function(names="a order", method="flatten")
 def _flatten(walk: Walk, given: Given_) -> str:
+    _only_rows(walk, given)
     minus = Literal(INT, -1)
     return shaping.reshaped(walk, making.copy(walk, given["a"]), [walk.temporary(minus, constant(minus))])
 

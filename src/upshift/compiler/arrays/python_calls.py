@@ -12,6 +12,7 @@ import functools
 import hashlib
 import operator
 from collections.abc import Callable, Iterator
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,8 @@ from .elementwise import force, force_all, new_kind
 
 ALIGNED, WRITEABLE = 0x100, 0x400
 """NumPy's flags of an array."""
-NEW_ARRAY, NEW_SCALAR = 93, 60
-"""Where `PyArray_New` and `PyArray_Scalar` stand in the table of NumPy's C functions."""
+NEW_ARRAY, NEW_SCALAR, SET_BASE = 93, 60, 282
+"""Where `PyArray_New`, `PyArray_Scalar` and `PyArray_SetBaseObject` stand in the table of NumPy's C functions."""
 
 
 def _named(home: Any, names: str) -> list[Any]:
@@ -99,8 +100,9 @@ def _callee(value: Any) -> tuple[str, bool] | None:
         return value.__name__, False
     own: Any = getattr(value, "__self__", None)
     word = getattr(value, "__name__", "")
-    if isinstance(own, np.ufunc) and getattr(np, own.__name__, None) is own and word in (*_OF_UFUNCS, "at"):
-        return f"{own.__name__}.{word}", word == "at"
+    home = getattr(own, "__name__", "")
+    if isinstance(own, np.ufunc) and getattr(np, home, None) is own and word in (*_OF_UFUNCS, "at"):
+        return f"{home}.{word}", word == "at"
     try:
         if value in PURE:
             return PURE[value], False
@@ -129,7 +131,7 @@ class Template:
         if kind is NONE:
             return "known", None
         if isinstance(kind, Literal | Static):
-            if not isinstance(kind.value, int | float | complex | str | np.dtype | type | None):
+            if not isinstance(kind.value, int | float | complex | str | np.dtype | type | EllipsisType):
                 raise walk.doubt(f"passes {kind!r} to Python")
             return "known", kind.value
         if isinstance(kind, Tuple | Slice):
@@ -378,7 +380,7 @@ def _kinds_of(walk: Walk, form: Any) -> list[Kind]:
     if form[0] == "array":
         walk.made += 1
         made = new_kind(walk, form[1], form[2])
-        return [made if form[3] == "C" else Array(made.dtype, made.ndim, made.cell)]
+        return [made if form[3] == "C" else Array(made.dtype, made.ndim, made.cell, turned=True)]
     if form[0] == "number":
         own: Kind | None = next((kind for kind, cls in _PYTHONS.items() if cls is form[1]), None)
         return [own or NUMPY[np.dtype(form[1])]]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ...compiler.arrays.python_calls import NEW_ARRAY, NEW_SCALAR, numpy_function
+from ...compiler.arrays.python_calls import NEW_ARRAY, NEW_SCALAR, SET_BASE, numpy_function
 
 MARKS = """!0 = !{!"branch_weights", i32 1, i32 100000}
 !1 = !{!"branch_weights", i32 100000, i32 1}
@@ -15,6 +15,7 @@ MARKS = """!0 = !{!"branch_weights", i32 1, i32 100000}
 DECLARED = {
     "up_array_new": "declare ptr @up_array_new(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)",
     "up_array_scalar": "declare ptr @up_array_scalar(ptr, ptr, ptr)",
+    "up_array_base": "declare i32 @up_array_base(ptr, ptr)",
     "PyEval_SaveThread": "declare ptr @PyEval_SaveThread()",
     "PyEval_RestoreThread": "declare void @PyEval_RestoreThread(ptr)",
     "PyTuple_New": "declare ptr @PyTuple_New(i64)",
@@ -34,7 +35,7 @@ DECLARED = {
     "memcpy": "declare ptr @memcpy(ptr, ptr, i64)",
 }
 """C functions of Python's and NumPy's, by the names that IR calls them by."""
-_OF_NUMPY = {"up_array_new": NEW_ARRAY, "up_array_scalar": NEW_SCALAR}
+_OF_NUMPY = {"up_array_new": NEW_ARRAY, "up_array_scalar": NEW_SCALAR, "up_array_base": SET_BASE}
 
 
 def symbols_of(names: set[str]) -> dict[str, int]:
