@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -441,6 +442,10 @@ def kept_in_a_loop(a: Any, n: int) -> Any:
     return rows, last
 
 
+def weighted(x: Any, weights: Any, bins: int) -> Any:
+    return np.histogram(x, bins, weights=weights), np.histogram(x, bins), np.histogram(x, bins=bins, range=(-1, 1))
+
+
 def outers(a: Any, b: Any) -> Any:
     return np.add.outer(a, b), np.less.outer(b, a[::-1]), np.multiply.outer(a[:0], b)
 
@@ -454,6 +459,9 @@ WHOLE: list[tuple[Any, Callable[[], tuple[Any, ...]]]] = [
     (outers, lambda: (LARGE[:3, ::2], np.arange(5, dtype=np.int16))),
     (outers, lambda: (np.arange(4, dtype=np.uint8), LARGE[:2, :3].astype(np.float32))),
     (smooth, lambda: (LARGE.ravel().copy(), LARGE.ravel().copy(), 700)),
+    (weighted, lambda: (np.tile(LARGE.ravel(), 2), np.cos(np.tile(LARGE.ravel(), 2)), 30)),
+    (weighted, lambda: (LARGE.ravel().astype(np.float32), LARGE.ravel().astype(np.float32) ** 2, 30)),
+    (weighted, lambda: (LARGE.ravel(), SHORT[0, 0] + np.arange(LARGE.size), 30)),
     (kept_in_a_loop, lambda: (LARGE[:90, :90].copy(), 700)),
 ]
 
@@ -533,3 +541,201 @@ def test_all_of_llvms_passes_leave_the_looks_at_the_clock() -> None:
     best = gear.prepare(gear.check(spun, [argument.key], {}), True).as_optimised()
     call = kernel.Launch(best.kernel, None, list(argument.arrays), len(LONG))
     assert call.lanes(0, len(LONG), 3) == 0  # which would never end
+
+
+# ---- steps that are called in Python
+
+
+def by_einsum(a: Any, b: Any) -> Any:
+    total = 0.0
+    for i in range(3):
+        c = np.einsum("ij,jk->ik", a, b[:, :: i + 1]) * 2
+        total += c.sum()
+    return total, c
+
+
+def decomposed(a: Any) -> Any:
+    q, r = np.linalg.qr(a)
+    return q @ r, np.linalg.svd(a), np.linalg.svd(a).S.max()
+
+
+def transformed(x: Any) -> Any:
+    f = np.fft.fft(x)
+    return np.abs(f) ** 2, np.fft.ifft(f).real + 1, np.interp(x, np.arange(5), np.arange(5.0) ** 2)
+
+
+def sorted_in_place(x: Any) -> Any:
+    x[::2].sort()
+    np.fill_diagonal(x.reshape(3, 4), 7.0)
+    x.partition(4)
+    return x.sum()
+
+
+def added_at(k: Any, v: Any) -> Any:
+    made = np.zeros(6)
+    np.add.at(made, k, v)
+    made[k[:, None]] += 1
+    return made, np.maximum.accumulate(v), np.unique(k, return_counts=True)
+
+
+def indexed(x: Any, k: Any) -> Any:
+    x[k, 1:] = x[k, :-1] * 2
+    return x[k, 1:3], x[k[:, None], k]
+
+
+def halves(x: Any) -> Any:
+    return np.cumsum(x, axis=0), x.sum(axis=1), np.maximum(x, 1).max(axis=0), x.mean()
+
+
+def inverse(a: Any) -> Any:
+    return np.linalg.pinv(a), np.linalg.cond(a), np.linalg.matrix_power(np.linalg.inv(a), 2) * 2
+
+
+POSITIONS = np.array([3, 0, 2, 0])
+IN_PYTHON: list[tuple[Any, Callable[[], tuple[Any, ...]]]] = [
+    (by_einsum, lambda: (LARGE[:5, :7], LARGE[7:14, :9])),
+    (by_einsum, lambda: (LARGE[:5, :7].astype(np.float32), LARGE[7:14, :9].T[:7].astype(np.float32))),
+    (decomposed, lambda: (LARGE[:6, :4].copy(),)),
+    (transformed, lambda: (LARGE[0, :16].copy(),)),
+    (sorted_in_place, lambda: (LARGE[0, :12].copy(),)),
+    (added_at, lambda: (POSITIONS, LARGE[0, :4])),
+    (indexed, lambda: (LARGE[:5, :6].copy(), POSITIONS)),
+    (halves, lambda: (LARGE[:5, :6].astype(np.float16),)),
+    (inverse, lambda: (LARGE[:5, :5].copy(),)),
+]
+
+
+@pytest.mark.parametrize("free", (False, True))
+@pytest.mark.parametrize("row", range(len(IN_PYTHON)), ids=lambda row: IN_PYTHON[row][0].__name__)
+def test_what_has_no_row_is_called_in_python(row: int, free: bool) -> None:
+    f, given = IN_PYTHON[row]
+    first, second = given(), given()
+    want = f(*first)
+    call = whole.compile_call(f, [argument_of(x) for x in second], free)
+    got = call.run(*second)
+    difference = compare(want, got, EXACT) or compare(first, second, EXACT, "arguments")
+    assert difference is None, difference
+
+
+def test_what_raises_in_python_is_the_plain_functions() -> None:
+    def f(a: Any) -> Any:
+        a[0] += 1.0
+        return np.linalg.svd(a), np.linalg.slogdet(a)
+
+    bad, good = np.full((3, 3), np.nan), LARGE[:3, :3].copy()
+    call = whole.compile_call(f, [argument_of(good)], False)
+    with pytest.raises(whole.Left):
+        call.run(bad)
+    with pytest.raises(np.linalg.LinAlgError):
+        f(bad)
+
+
+def test_warnings_in_python_are_the_plain_functions() -> None:
+    def f(a: Any) -> Any:
+        return np.maximum.accumulate(a) + np.nancumsum(a)
+
+    call = whole.compile_call(f, [argument_of(LARGE[0])], False)
+    large = np.array([1e308, 1e308])
+    with np.errstate(over="warn"):
+        call.refresh()
+        assert compare(f(LARGE[0]), call.run(LARGE[0]), EXACT) is None
+        with pytest.raises(whole.Left):
+            call.run(large)
+    with np.errstate(over="ignore"):
+        call.refresh()
+        assert compare(f(large), call.run(large), EXACT) is None
+
+
+def test_no_object_is_left_behind_by_calls_in_python() -> None:
+    def f(a: Any) -> Any:
+        return np.einsum("ij,kj->ik", a, a), np.unique(a)
+
+    call = whole.compile_call(f, [argument_of(LARGE)], False)
+    call.run(LARGE)
+    before = sys.getrefcount(LARGE), sys.getrefcount(np.ndarray), sys.getrefcount(None)
+    for _ in range(20):
+        call.run(LARGE)
+    after = sys.getrefcount(LARGE), sys.getrefcount(np.ndarray), sys.getrefcount(None)
+    assert max(abs(x - y) for x, y in zip(before, after)) < 10
+
+
+def test_warnings_that_c_raises_by_hand_are_seen() -> None:
+    """NumPy's loop of `exp` in single precision sets its flags with C's `feraiseexcept`."""
+
+    def f(x: Any) -> Any:
+        return np.exp(x * 2)
+
+    call = whole.compile_call(f, [argument_of(SINGLE)], False)
+    with np.errstate(over="warn"):
+        if call.refresh is not None:
+            call.refresh()
+        with pytest.raises(whole.Left):
+            call.run(np.full((3, 4), 90.0, np.float32))
+
+
+def test_a_sort_along_no_axis_is_one_of_all_items() -> None:
+    assert check(lambda x: np.sort(x, axis=None), M, gears=("llvm",), exact=True) is None
+
+
+# ---- how results lie in memory
+
+
+def turned_sums(a: Any, w: Any) -> Any:
+    b = a.T
+    for _ in range(2):
+        b = b * 0.5 + w
+    return b, -a.T @ a, np.exp(a.T), np.where(a.T > 0, a.T, 0), a.T.astype(np.float32)
+
+
+def with_gaps(a: Any) -> Any:
+    return (a * 2)[::-1, ::2], (a * 2)[:0, ::2], (a * 2)[:, None, 1:], (a + 1).T, (a + 1)[1]
+
+
+def taken(a: Any, k: Any) -> Any:
+    return a[:, k], a[:, k] * 2, a[k] + 0, a[k], a[:, k].T, a[:, k].sum(axis=0)
+
+
+def taken_whole(a: Any, k: Any) -> Any:
+    return a[:, k], a[:, k, k], a[:, :, k], a[k]
+
+
+def reshaped(a: Any, x: Any) -> Any:
+    x[::2].reshape(-1, 1)[0] = 5.0
+    x[::2].ravel()[1] = 99.0
+    x[::-1].reshape(2, -1)[1] = 3.0
+    a[:, ::3].reshape(-1)[0] = 7.0
+    a[:, 1].reshape(2, 2)[0, 1] = 11.0
+    return a.T.reshape(-1), a.T.ravel(), a.reshape(-1)[1:4] * 2
+
+
+LYING: list[tuple[Any, Callable[[], tuple[Any, ...]]]] = [
+    (turned_sums, lambda: (LARGE[:4, :3].copy(), LARGE[0, :4])),
+    (with_gaps, lambda: (LARGE[:4, :6].copy(),)),
+    (taken, lambda: (LARGE[:4, :4].copy(), POSITIONS)),
+    (taken_whole, lambda: (LARGE[:4, :20].copy().reshape(4, 4, 5), POSITIONS)),
+    (reshaped, lambda: (LARGE[:4, :6].copy(), LARGE[0, :8].copy())),
+]
+
+
+@pytest.mark.parametrize("row", range(len(LYING)), ids=lambda row: LYING[row][0].__name__)
+def test_results_lie_in_memory_as_numpys_do(row: int) -> None:
+    f, given = LYING[row]
+    first, second = given(), given()
+    want = f(*first)
+    call = whole.compile_call(f, [argument_of(x) for x in second], False)
+    got = call.run(*second)
+    difference = compare(want, got, EXACT) or compare(first, second, EXACT, "arguments")
+    assert difference is None, difference
+    for one, other in zip(want, got, strict=True):
+        assert one.strides == other.strides or min(one.shape) < 2
+        for flag in ("C_CONTIGUOUS", "F_CONTIGUOUS", "WRITEABLE", "ALIGNED"):
+            assert one.flags[flag] == other.flags[flag], flag
+
+
+def test_an_order_that_is_asked_for_is_not_forgotten() -> None:
+    def f(a: Any) -> Any:
+        return a.ravel("F") * 1, np.ravel(a, order="F") * 1
+
+    got = whole.compile_call(lambda a: a.flatten("C"), [argument_of(LARGE)], False).run(LARGE)
+    assert compare(LARGE.flatten(), got, EXACT) is None
+    assert check(f, M, gears=("llvm",)) is not None  # no row for it, rather than a wrong one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import operator
@@ -9,6 +10,8 @@ import sys
 import types
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from .arguments import REST, Given, Words, coerce, spread, unpack_rest
 from .captures import HEAP_TYPE, Home
@@ -30,8 +33,10 @@ from .instances import (
 )
 from .kinds import (
     NONE,
+    Array,
     Closure,
     Either,
+    Fused,
     Kind,
     List,
     Method,
@@ -56,6 +61,8 @@ STARRED: dict[Any, Any] = {}
 """Functions that can be given a list behind a star: `f(walk, op, args, rest, keywords)` says whether it was meant."""
 ROWS: dict[Any, Any] = {}
 """Functions that are a row: kinds in, the kind of the result and how to write it out."""
+FALLBACKS: dict[str, Any] = {}
+"""How a function, method or index of NumPy's without a row is called in Python, where it may be."""
 OTHERS: list[Any] = []
 """What else can be called: `f(walk, op, target, args, keywords)` says whether it was meant."""
 KEEP_NEW: set[Any] = {isinstance, type, object.__setattr__}
@@ -102,8 +109,45 @@ def call_value(walk: Walk, op: Op, target: Kind, name: str, args: Given, keyword
     raise Leaves(TypeError, f"calls {target!r}")
 
 
+def or_in_python(walk: Walk, op: Op, sort: str, value: Any, args: Given, words: Words, run: Callable[[], Any]) -> Any:
+    """Do what `run` does; where there is no row for it, it is called in Python, as if nothing had been tried."""
+    if not walk.unit.calls_python or REST in words:
+        return run()
+    doubts, steps = len(walk.unit.doubts), len(walk.steps)
+    env, frame, block, at = dict(walk.env), walk.frame, walk.block, walk.at
+    try:
+        return run()
+    except Leaves as leaves:
+        found, told = leaves, walk.unit.doubts[doubts:]
+    if found.cls is not None:
+        raise found
+    del walk.steps[steps:], walk.unit.doubts[doubts:]
+    walk.env, walk.frame, walk.block, walk.at = dict(env), frame, block, at
+    with contextlib.suppress(Leaves):
+        if FALLBACKS[sort](walk, op, value, args, words):
+            return True
+    del walk.steps[steps:]
+    walk.env = env
+    walk.unit.doubts[doubts:] = told
+    raise found
+
+
+def _is_numpys(value: Any) -> bool:
+    """Whether a function is one of NumPy's, or a method of one of its functions."""
+    home = getattr(value, "__module__", None) or ""
+    return home.partition(".")[0] == "numpy" or isinstance(getattr(value, "__self__", value), np.ufunc)
+
+
 def call_static(walk: Walk, op: Op, target: Static, args: Given, keywords: Words) -> None:
     """A function or class that is known."""
+    if not _is_numpys(target.value):
+        return _call_known(walk, op, target, args, keywords)
+    run = functools.partial(_call_known, walk, op, target, args, keywords)
+    or_in_python(walk, op, "function", target.value, args, keywords, run)
+    return None
+
+
+def _call_known(walk: Walk, op: Op, target: Static, args: Given, keywords: Words) -> None:
     value = target.value
     try:
         special = SPECIAL.get(value)
@@ -318,6 +362,15 @@ def method(walk: Walk, op: Op, owner: str, name: str, args: Given, keywords: Wor
         inside, emit = read_field(walk, owner, name)
         fn = walk.temporary(inside, emit, owner)
         return call_value(walk, op, inside, fn, args, keywords)
+    if isinstance(kind, Array | Fused):
+        run = functools.partial(_method_of, walk, op, owner, name, args, keywords)
+        or_in_python(walk, op, "method", name, [owner, *args], keywords, run)
+        return None
+    return _method_of(walk, op, owner, name, args, keywords)
+
+
+def _method_of(walk: Walk, op: Op, owner: str, name: str, args: Given, keywords: Words) -> None:
+    kind = walk.env[owner]
     found = find_method(walk, kind, name)
     if found is None:
         return _unusual_method(walk, op, owner, kind, name, args, keywords)

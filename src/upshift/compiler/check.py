@@ -135,6 +135,8 @@ class Unit:
         """What is left to the plain function because there is no row for it: reason, line and file."""
         self.making: set[Block] = set()
         """Blocks in which arrays are made."""
+        self.calls_python = False
+        """Whether machine code may call functions in Python: not where lanes run by the thousand, on threads."""
         self.fuses = False
         """Whether arithmetic of whole arrays is put off anywhere."""
         self.given_back: frozenset[Cell] = frozenset()
@@ -177,6 +179,7 @@ class Unit:
         """The call of a function with elements of these kinds, and with keywords that all of them share. `whole`: how
         it is called where it is not mapped: its arguments are the caller's own, and may be changed."""
         words = shared or {}
+        self.calls_python = whole is not None
         names = tuple(f"x{i}" for i in range(len(kinds)))
         for kind in kinds:
             for inner in items_in(kind):

@@ -511,18 +511,20 @@ class Either(Kind):
 class Array(Kind):
     """A NumPy array of so many axes: a pointer to its first item, lengths and strides (in bytes).
 
-    `contiguous`: its items are known to lie one behind the other, in C order. Arrays that may share memory share their
-    cell, which holds nothing.
+    `contiguous`: its items are known to lie one behind the other, in C order; `turned`: they are known to do so in
+    Fortran's. Arrays that may share memory share their cell, which holds nothing.
     """
 
-    __slots__ = ("cell", "contiguous", "dtype", "ndim")
+    __slots__ = ("cell", "contiguous", "dtype", "ndim", "turned")
 
-    def __init__(self, dtype: np.dtype[Any], ndim: int, cell: Cell | None = None, contiguous: bool = False) -> None:
-        self.dtype, self.ndim, self.contiguous = dtype, ndim, contiguous
+    def __init__(
+        self, dtype: np.dtype[Any], ndim: int, cell: Cell | None = None, contiguous: bool = False, turned: bool = False
+    ) -> None:
+        self.dtype, self.ndim, self.contiguous, self.turned = dtype, ndim, contiguous, turned
         self.cell = cell or Cell()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
-        return Array(self.dtype, self.ndim, copy.deepcopy(self.cell, memo), self.contiguous)
+        return Array(self.dtype, self.ndim, copy.deepcopy(self.cell, memo), self.contiguous, self.turned)
 
     @property
     def item(self) -> Scalar:
@@ -578,7 +580,7 @@ def accepts(a: Kind, b: Kind) -> bool:
     if isinstance(a, Either):
         return all(any(accepts(one, way) for one in a.kinds) for way in ways(b))
     if isinstance(a, Array) and isinstance(b, Array):
-        alike = a.dtype == b.dtype and a.ndim == b.ndim and not a.contiguous
+        alike = a.dtype == b.dtype and a.ndim == b.ndim and not a.contiguous and not a.turned
         return alike and a.cell.find().fixed == b.cell.find().fixed
     if not isinstance(a, Tuple) or not isinstance(b, Tuple) or len(a.items) != len(b.items) or a.cls is not b.cls:
         return False
@@ -618,7 +620,8 @@ def matches(a: Kind, b: Kind, seen: tuple[Any, ...] = ()) -> bool:
     if isinstance(a, Range) and isinstance(b, Range):
         return a.step == b.step
     if isinstance(a, Array) and isinstance(b, Array):
-        alike = a.dtype == b.dtype and a.ndim == b.ndim and a.contiguous == b.contiguous
+        alike = a.dtype == b.dtype and a.ndim == b.ndim
+        alike = alike and a.contiguous == b.contiguous and a.turned == b.turned
         return alike and a.cell.find().fixed == b.cell.find().fixed
     if isinstance(a, Either) and isinstance(b, Either):
         return len(a.kinds) == len(b.kinds) and all(matches(x, y, seen) for x, y in zip(a.kinds, b.kinds))
@@ -727,7 +730,7 @@ def key_of(kind: Kind, seen: tuple[Any, ...] = ()) -> Any:
     if isinstance(kind, Literal):
         return ("literal", kind.kind.name, repr(kind.value))
     if isinstance(kind, Array):
-        return ("array", kind.dtype.str, kind.ndim, kind.contiguous, kind.cell.find().fixed)
+        return ("array", kind.dtype.str, kind.ndim, kind.contiguous, kind.turned, kind.cell.find().fixed)
     if isinstance(kind, Either):
         return ("either", *(key_of(one, seen) for one in kind.kinds))
     if isinstance(kind, Generator | Items):

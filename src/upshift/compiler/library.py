@@ -887,6 +887,7 @@ from . import math_library as _math_library  # noqa: E402  (they stand on all of
 from . import numpy_library as _numpy_library  # noqa: E402
 from .arrays import joining as _joined_arrays  # noqa: E402
 from .arrays import linalg as _linalg  # noqa: E402
+from .arrays import python_calls as _python_calls  # noqa: E402
 from .arrays import written as _written_arrays  # noqa: E402
 
-_USED_TOO = (_math_library, _numpy_library, _joined_arrays, _linalg, _written_arrays)
+_USED_TOO = (_math_library, _numpy_library, _joined_arrays, _linalg, _python_calls, _written_arrays)

@@ -22,7 +22,8 @@ from ..loading import begin, loaded
 KNOWN = ("0.45.", "0.46.", "0.47.", "0.48.", "0.49.", "0.50.")
 """Versions of llvmlite whose declarations were compared with `SIGNATURES`."""
 SIGNATURES = {
-    "InitializeNativeTarget": "i", "InitializeNativeAsmPrinter": "i", "LoadLibraryPermanently": "i:so",
+    "InitializeNativeTarget": "i", "InitializeNativeAsmPrinter": "i", "InitializeNativeAsmParser": "i",
+    "LoadLibraryPermanently": "i:so",
     "GetVersionInfo": "i", "GetDefaultTargetTriple": "i:o", "GetProcessTriple": "i:o", "GetHostCPUName": "i:o",
     "GetHostCPUFeatures": "i:o", "GetTargetFromTriple": "p:so", "CreateTargetMachine": "p:psssissiis",
     "CreateTargetMachineData": "p:p", "CopyStringRepOfTargetData": "i:po", "DisposeTargetData": "i:p",
@@ -63,6 +64,7 @@ class Llvm:
         self._open()
         self._call("InitializeNativeTarget")
         self._call("InitializeNativeAsmPrinter")
+        self._call("InitializeNativeAsmParser")
         self._told("LoadLibraryPermanently", b"libm.so.6")
         self._triple = self._text("GetDefaultTargetTriple")
         self._cpu, features = self._text("GetHostCPUName"), self._text("GetHostCPUFeatures")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import enum
+import functools
 import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .arguments import coerce, known_of
-from .calls import attribute, call, call_method, find_method, method
+from .calls import attribute, call, call_method, find_method, method, or_in_python
 from .captures import literal_of
 from .check import OPERATIONS, Defer, Leaves, Step, Walk
 from .classes import class_of
@@ -700,8 +701,10 @@ def item(walk: Walk, op: Op, owner: str, index: str, of: Kind, at: Kind) -> None
     """`owner[index]`, by their full names."""
     index = value_of_member(walk, index)
     at = walk.env[index]
-    if isinstance(of, ARRAYS) and OF_ARRAYS["item"](walk, op, owner, index):
-        return None
+    if isinstance(of, ARRAYS):
+        run = functools.partial(OF_ARRAYS["item"], walk, op, owner, index)
+        if or_in_python(walk, op, "item", "item", [owner, index], {}, run):
+            return None
     if isinstance(of, List | Tuple | Range) or base(of) is STR:
         index = index_of(walk, index)
         at = walk.env[index]
@@ -819,8 +822,10 @@ def _tuple_slice(walk: Walk, op: Op, owner: str, of: Tuple, at: Slice) -> None:
 def _setitem(walk: Walk, op: Op) -> None:
     of, at, kind = (walk.kind(name) for name in op.args)
     owner, index, value = (walk.name(name) for name in op.args)
-    if isinstance(of, ARRAYS) and OF_ARRAYS["set_item"](walk, op, owner, index, value):
-        return None
+    if isinstance(of, ARRAYS):
+        run = functools.partial(OF_ARRAYS["set_item"], walk, op, owner, index, value)
+        if or_in_python(walk, op, "item", "set_item", [owner, index, value], {}, run):
+            return None
     if isinstance(of, List):
         index = index_of(walk, index)
         at = walk.env[index]

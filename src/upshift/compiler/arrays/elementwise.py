@@ -15,7 +15,7 @@ from ..check import FORCING, Leaves, Walk
 from ..code import Op
 from ..kinds import BOOL, INT, NUMPY, Array, Fused, Kind, Literal, Static, Tuple, ll_of
 from ..rows import arrays, items, loops, nests
-from ..rows.numbers import base
+from ..rows.numbers import base, safe
 from ..rows.numpy_casts import DType, Operand, loaded, operand_of
 from ..rows.numpy_functions import resolved
 
@@ -173,8 +173,61 @@ def _moved(tree: Any, by: int) -> Any:
     return (word, dtypes, *(_moved(child, by) for child in children))
 
 
+def transposed_row(kind: Array, order: list[int]) -> tuple[Array, Any]:
+    """The array with its axes in another order."""
+    same, turned = order == sorted(order), order == sorted(order)[::-1]
+    contiguous = (kind.contiguous and same) or (kind.turned and turned)
+    made = Array(kind.dtype, kind.ndim, kind.cell, contiguous, kind.contiguous and turned and not same)
+
+    def emit(w: Any, x: str) -> str:
+        shape, strides = arrays.shape_of(w, kind, x), arrays.strides_of(w, kind, x)
+        return arrays.put_together(
+            w, made, arrays.data(w, kind, x), [shape[a] for a in order], [strides[a] for a in order]
+        )
+
+    return made, safe(emit)
+
+
+def transposed(walk: Walk, name: str, order: list[int]) -> str:
+    """A view of an array with its axes in another order."""
+    made, emit = transposed_row(force(walk, name), order)
+    return walk.temporary(made, emit, name)
+
+
+def _turned(walk: Walk, names: Sequence[str]) -> list[str] | None:
+    """Operands with their axes turned around, where all matrices among them lie in Fortran's order, and so does what
+    NumPy makes of them; None where they do not."""
+    kinds = [walk.env[name] for name in names]
+    wide = [kind for kind in kinds if isinstance(kind, Array | Fused) and kind.ndim > 1]
+    if not wide or not all(isinstance(kind, Array) and kind.turned and kind.ndim == 2 for kind in wide):
+        return None
+    made = []
+    for name, kind in zip(names, kinds):
+        if isinstance(kind, Array | Fused):
+            own = force(walk, name)
+            name = transposed(walk, name, [1, 0]) if own.ndim == 2 else _column(walk, name, own)
+        made.append(name)
+    return made
+
+
+def _column(walk: Walk, name: str, kind: Array) -> str:
+    """A vector as the column of a matrix."""
+    made = Array(kind.dtype, 2, kind.cell)
+
+    def emit(w: Any, x: str) -> str:
+        shape, strides = arrays.shape_of(w, kind, x), arrays.strides_of(w, kind, x)
+        return arrays.put_together(w, made, arrays.data(w, kind, x), [*shape, "1"], [*strides, "0"])
+
+    return walk.temporary(made, safe(emit), name)
+
+
 def put_off(walk: Walk, word: Any, dtypes: tuple[DType, ...], out: DType, names: Sequence[str]) -> str:
     """An operation on arrays and numbers of NumPy's, to be done later. `dtypes`: in which they are computed."""
+    turned = _turned(walk, names)
+    if turned is not None:
+        made_so = put_off(walk, word, dtypes, out, turned)
+        force(walk, made_so)
+        return transposed(walk, made_so, [1, 0])
     sizes = [len(walk.env[name].items) if isinstance(walk.env[name], Fused) else 1 for name in names]  # type: ignore[attr-defined]
     if sum(sizes) > MOST_PARTS:
         force(walk, max(zip(sizes, names))[1])
@@ -214,7 +267,9 @@ def check_order(walk: Walk, made: str, given: Sequence[str]) -> None:
         return
     for name in given:
         own = walk.env.get(name)
-        if isinstance(own, Array) and own.ndim > 1 and own.cell.find() is not kind.cell.find() and not own.contiguous:
+        if not isinstance(own, Array) or own.ndim < 2 or own.contiguous or (own.turned and kind.turned):
+            continue
+        if own.cell.find() is not kind.cell.find():
             walk.step(order_row(own), None, (name,))
 
 
@@ -269,6 +324,9 @@ def apply(walk: Walk, ufunc: Any, names: Sequence[str]) -> str:
 def _by_loop(walk: Walk, ufunc: Any, dtypes: tuple[DType, ...], names: Sequence[str]) -> str:
     """NumPy's own loop, over arrays that are computed first."""
     names = [converted(walk, name, want) for name, want in zip(names, dtypes)]
+    turned = _turned(walk, names) if ufunc.nout == 1 else None
+    if turned is not None:
+        return transposed(walk, _by_loop(walk, ufunc, dtypes, turned), [1, 0])
     kinds: list[Any] = [force(walk, name) if is_array(walk.env[name]) else walk.env[name] for name in names]
     ndim = max(kind.ndim for kind in kinds if isinstance(kind, Array))
     made = [new_kind(walk, dtype, ndim) for dtype in dtypes[ufunc.nin :]]

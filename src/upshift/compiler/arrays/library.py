@@ -33,12 +33,14 @@ _USED = _arrays
 # ---- registering
 
 
-def by_name(walk: Walk, fn: str, args: Given, words: Words, names: tuple[str, ...]) -> Given_:
-    """Arguments by their names; those that are None are left out."""
+def by_name(
+    walk: Walk, fn: str, args: Given, words: Words, names: tuple[str, ...], nones: tuple[str, ...] = ()
+) -> Given_:
+    """Arguments by their names; those that are None are left out, but for those in `nones`."""
     if len(args) > len(names) or any(word not in names for word in words):
         raise walk.doubt(f"{fn} with these arguments")
     given = dict(zip(names, args)) | words
-    return {word: name for word, name in given.items() if walk.env[name] is not NONE}
+    return {word: name for word, name in given.items() if walk.env[name] is not NONE or word in nones}
 
 
 def _is_meant(walk: Walk, names: Any) -> bool:
@@ -46,15 +48,17 @@ def _is_meant(walk: Walk, names: Any) -> bool:
     return any(isinstance(walk.env[name], Array | Fused | List | Tuple) for name in names)
 
 
-def function(*originals: Any, names: str, of: str = "", method: str = "") -> Callable[[Function], Function]:
+def function(
+    *originals: Any, names: str, of: str = "", method: str = "", nones: tuple[str, ...] = ()
+) -> Callable[[Function], Function]:
     """NumPy's functions of arrays. `names`: of their arguments; `of`: those that are made arrays first; `method`: names
-    of methods that do the same."""
+    of methods that do the same; `nones`: arguments that may be None and are something else where they are left out."""
     words = tuple(names.split())
     turned = tuple(of.split()) or words[:1]
 
     def register(f: Function) -> Function:
         def run(walk: Walk, op: Op, args: Given, keywords: Words, names: tuple[str, ...], fn: str, c: bool) -> bool:
-            given = by_name(walk, fn, args, keywords, names)
+            given = by_name(walk, fn, args, keywords, names, nones)
             for word in turned:
                 if word in given:
                     given[word] = (
@@ -324,6 +328,7 @@ ATTRIBUTES.insert(0, _attribute)
 
 def _maker(fill: Any, number: Any = None) -> Function:
     def make(walk: Walk, given: Given_) -> str:
+        _only_rows(walk, given)
         dtype = making.dtype_of(walk, given.get("dtype")) or np.dtype(float)
         lengths = making.lengths_of(walk, given["shape"])
         if number is not None:
@@ -594,6 +599,13 @@ OF_ARRAYS.update(
 # ---- shapes
 
 
+def _only_rows(walk: Walk, given: Given_) -> None:
+    """Items are taken, and put, row by row."""
+    kind = walk.env[given["order"]] if "order" in given else NONE
+    if kind is not NONE and not (isinstance(kind, Literal) and kind.value == "C"):
+        raise walk.doubt("an order other than row by row")
+
+
 def _lengths(walk: Walk, names: list[str]) -> list[str]:
     """The lengths of a shape, given as one tuple or one by one."""
     if len(names) == 1:
@@ -615,12 +627,14 @@ def _reshape_method(walk: Walk, name: str, rest: list[str]) -> str:
 
 @function(np.ravel, names="a order", method="ravel")
 def _ravel(walk: Walk, given: Given_) -> str:
+    _only_rows(walk, given)
     minus = Literal(INT, -1)
-    return shaping.reshaped(walk, given["a"], [walk.temporary(minus, constant(minus))])
+    return shaping.reshaped(walk, given["a"], [walk.temporary(minus, constant(minus))], True)
 
 
 @function(names="a order", method="flatten")
 def _flatten(walk: Walk, given: Given_) -> str:
+    _only_rows(walk, given)
     minus = Literal(INT, -1)
     return shaping.reshaped(walk, making.copy(walk, given["a"]), [walk.temporary(minus, constant(minus))])
 

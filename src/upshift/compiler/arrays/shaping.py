@@ -12,28 +12,10 @@ from ..check import Walk
 from ..kinds import NUMPY, Array
 from ..rows import arrays
 from ..rows.numbers import safe
-from .elementwise import force
+from .elementwise import force, transposed, transposed_row
 from .making import packed
 
-
-def transposed_row(kind: Array, order: list[int]) -> tuple[Array, Any]:
-    """The array with its axes in another order."""
-    same = order == sorted(order)
-    made = Array(kind.dtype, kind.ndim, kind.cell, kind.contiguous and same)
-
-    def emit(w: Any, x: str) -> str:
-        shape, strides = arrays.shape_of(w, kind, x), arrays.strides_of(w, kind, x)
-        return arrays.put_together(
-            w, made, arrays.data(w, kind, x), [shape[a] for a in order], [strides[a] for a in order]
-        )
-
-    return made, safe(emit)
-
-
-def transposed(walk: Walk, name: str, order: list[int]) -> str:
-    """A view of an array with its axes in another order."""
-    made, emit = transposed_row(force(walk, name), order)
-    return walk.temporary(made, emit, name)
+__all__ = ["drop", "expand", "flipped", "part_row", "reshaped", "transposed", "transposed_row"]
 
 
 def part_row(kind: Array, which: str) -> tuple[Array, Any]:
@@ -88,21 +70,55 @@ def drop(walk: Walk, name: str, axes: Sequence[int]) -> str:
     return walk.temporary(made, safe(emit), name)
 
 
-def reshaped(walk: Walk, name: str, lengths: Sequence[str]) -> str:
-    """Another shape: the same memory where there are no gaps, else a copy. One length may be -1."""
-    name = packed(walk, name)
-    kind = walk.env[name]
-    assert isinstance(kind, Array)
-    made = Array(kind.dtype, len(lengths), kind.cell, True)
+def reshaped(walk: Walk, name: str, lengths: Sequence[str], copies: bool = False) -> str:
+    """Another shape: the same memory where NumPy gives the same, else a copy. One length may be -1. `copies`: whatever
+    has gaps is copied, as `ravel` does."""
+    kind = force(walk, name)
+    gaps = not kind.contiguous and kind.ndim > 0 and not copies
+    if not gaps:
+        name = packed(walk, name)
+    elif len(lengths) == 1:
+        name = packed(walk, name, _one_step)
+    elif kind.ndim > 1:
+        walk.step(_leave_gaps(kind), None, (name,))
+    kind = force(walk, name)
+    made = Array(kind.dtype, len(lengths), kind.cell, not gaps)
 
     def emit(w: Any, x: str, *values: str) -> str:
         total = arrays.count(w, arrays.shape_of(w, kind, x))
         shape = _completed(w, list(values), total)
         count = arrays.count(w, shape)
         w.leave_if(w.new(f"icmp ne i64 {count}, {total}"), ValueError, "cannot reshape array")
-        return arrays.put_together(w, made, arrays.data(w, kind, x), shape, arrays.packed(w, kind.dtype, shape))
+        strides = arrays.packed(w, kind.dtype, shape)
+        if gaps and shape:
+            strides = [arrays.strides_of(w, kind, x)[-1]]
+            for n in reversed(shape[1:]):
+                strides.insert(0, arrays.product(w, strides[0], n))
+        return arrays.put_together(w, made, arrays.data(w, kind, x), shape, strides)
 
     return walk.temporary(made, emit, name, *lengths)
+
+
+def _one_step(w: Any, kind: Array, x: str) -> str:
+    """Whether all items lie in their order with the same gap after each."""
+    shape, strides = arrays.shape_of(w, kind, x), arrays.strides_of(w, kind, x)
+    flags = [w.new(f"icmp eq i64 {strides[a]}, {arrays.product(w, strides[a + 1], shape[a + 1])}")
+             for a in range(kind.ndim - 1)]  # fmt: skip
+    found, alone = arrays.all_of(w, flags), "false"
+    for n in shape if flags else ():
+        alone = w.new(f"or i1 {alone}, {w.new(f'icmp eq i64 {n}, 1')}")
+    w.leave_if(w.new(f"and i1 {alone}, {w.new(f'xor i1 {found}, true')}"), None, "reshapes an array with gaps")
+    return found
+
+
+def _leave_gaps(kind: Array) -> Any:
+    """Leave where NumPy may show the same memory in another shape, in spite of gaps."""
+
+    def emit(w: Any, x: str) -> None:
+        flags = arrays.is_packed(w, kind.dtype, arrays.shape_of(w, kind, x), arrays.strides_of(w, kind, x))
+        w.leave_if(w.new(f"xor i1 {arrays.all_of(w, flags)}, true"), None, "reshapes an array with gaps")
+
+    return emit
 
 
 def _completed(w: Any, shape: list[str], total: str) -> list[str]:

@@ -81,9 +81,13 @@ def take(walk: Walk, op: Op, owner: str, parts: list[Part]) -> bool:
         return True
     block = _block(walk, kind, parts)
     lines, variables, shape, source = _walked(block, ["x"])
+    first, last = block.before, block.before + block.dims
+    order = [*range(first, last), *range(first), *range(last, len(variables))]  # NumPy goes over indices outermost
+    variables, shape = [variables[a] for a in order], [shape[a] for a in order]
     lines.append(f"    made = new_array(x, ({', '.join(shape)},))")
     inner = _nested(lines, variables, shape)
-    lines += [inner + f"set_at(made, {', '.join(variables)}, at(x, {', '.join(source)}))", "    return made"]
+    back = "" if order == sorted(order) else f".transpose({', '.join(str(order.index(a)) for a in range(len(order)))})"
+    lines += [inner + f"set_at(made, {', '.join(variables)}, at(x, {', '.join(source)}))", f"    return made{back}"]
     if len(variables) > 1:
         walk.step(order_row(kind), None, (owner,))
     written(walk, op, "\n".join(lines), [owner, *block.names])

@@ -79,7 +79,8 @@ def written(
         body = ["    " + line for line in text.strip("\n").split("\n")]
         return called(walk, "\n".join([*head, *body]), [given[word] for word in own])
 
-    function(*originals, names=names, of=of, method=method)(run)
+    nones = tuple(word for word in fixed if known.get(word) is not None)
+    function(*originals, names=names, of=of, method=method, nones=nones)(run)
 
 
 # ---- averages
@@ -765,15 +766,16 @@ return c
 
 
 def _histogram(ndims: dict[str, int], values: dict[str, Any]) -> str | None:
-    """As NumPy counts in bins of one width: by a product, then by a look at the edges on both sides."""
+    """As NumPy counts in bins of one width: by a product, then by a look at the edges on both sides; and weights are
+    added up block by block."""
     if ndims.get("bins") or values["density"] or ("weights" in ndims and ndims["weights"] != 1):
         return None
     weights = "weights" in ndims
+    if any(dtype is not None and dtype != np.dtype(float) for dtype in values["dtypes"].values()):
+        return None
     return f"""
 x = a.ravel()
-if len(x) == 0 or bins < 1:
-    give_up()
-if x.dtype.kind != "f":
+if len(x) == 0 or bins < 1{" or len(weights) != len(x)" if weights else ""}:
     give_up()
 first = np.min(x)
 last = np.max(x)
@@ -784,11 +786,15 @@ if first == last:
     last = last + 0.5
 edges = np.linspace(float(first), float(last), bins + 1)
 made = np.zeros((bins,), np.{"float64" if weights else "int64"})
+total = made.copy()
 width = last - first
 near = np.empty((1024,), np.int64)
 n = len(x)
 low = 0
 while low < n:
+    if low % 65536 == 0 and low != 0:
+        total += made
+        made.fill(0)
     part = x[low : low + 1024]
     count = len(part)
     near[:count] = (part - first) / width * bins
@@ -803,7 +809,8 @@ while low < n:
             k = plus(k, 1)
         set_at(made, k, at(made, k).item() + {"at(weights, plus(low, i)).item()" if weights else "1"})
     low += 1024
-return (made, edges)
+total += made
+return (total, edges)
 """
 
 

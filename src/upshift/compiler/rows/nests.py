@@ -91,9 +91,16 @@ class Quiet:
 # ---- warnings
 
 
-def watched(w: Any, run: Callable[[], Any], always: int | None = None, raises: type | None = None) -> Any:
+_CLEAR_X87 = 'call void asm sideeffect "fnclex", "~{dirflag},~{fpsr},~{flags}"()'
+_READ_X87 = 'call i16 asm sideeffect "fnstsw $0", "={ax},~{dirflag},~{fpsr},~{flags}"()'
+"""The flags of the old floating-point unit: C's `feraiseexcept` sets those of overflow and underflow there."""
+
+
+def watched(
+    w: Any, run: Callable[[], Any], always: int | None = None, raises: type | None = None, of_loop: bool = False
+) -> Any:
     """Something in which NumPy may warn: the lane is left where one of the flags is set that are looked at. `always`:
-    flags that stand for an exception, whatever NumPy warns of."""
+    flags that stand for an exception, whatever NumPy warns of; `of_loop`: of NumPy's, which may set flags by itself."""
     w.module.watches = True
     if w.module.for_gpu:
         return run()
@@ -112,9 +119,14 @@ def watched(w: Any, run: Callable[[], Any], always: int | None = None, raises: t
         clear = w.new(f"and i32 {w.new(f'load i32, ptr {room}')}, {~ALL_FLAGS}")
         w.do(f"store i32 {clear}, ptr {room}")
         w.do(f"call void @llvm.x86.sse.ldmxcsr(ptr {room})")
+        if of_loop:
+            w.do(_CLEAR_X87)
         made = run()
         w.do(f"call void @llvm.x86.sse.stmxcsr(ptr {room})")
-        raised = w.new(f"and i32 {w.new(f'load i32, ptr {room}')}, {mask}")
+        flags = w.new(f"load i32, ptr {room}")
+        if of_loop:
+            flags = w.new(f"or i32 {flags}, {w.new(f'zext i16 {w.new(_READ_X87)} to i32')}")
+        raised = w.new(f"and i32 {flags}, {mask}")
     w.leave_if(w.new(f"icmp ne i32 {raised}, 0"), raises, WARNS if always is None else "a loop of NumPy's fails")
     return made
 
@@ -409,4 +421,4 @@ def by_loop(w: Any, ufunc: Any, dtypes: tuple[DType, ...], outs: Sequence[tuple[
         places += list(rest)
         call_loop(w, ufunc, dtypes, places, "1", ["0"] * len(places), alone=True)
 
-    watched(w, lambda: nest.shared(item) if w.module.team else nest.rows(row))
+    watched(w, lambda: nest.shared(item) if w.module.team else nest.rows(row), of_loop=True)

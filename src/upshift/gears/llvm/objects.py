@@ -7,9 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from .layout import words_at
+from ...compiler.arrays.python_calls import NEW_ARRAY, NEW_SCALAR, SET_BASE, numpy_function
 
 MARKS = """!0 = !{!"branch_weights", i32 1, i32 100000}
 !1 = !{!"branch_weights", i32 100000, i32 1}
@@ -17,6 +15,7 @@ MARKS = """!0 = !{!"branch_weights", i32 1, i32 100000}
 DECLARED = {
     "up_array_new": "declare ptr @up_array_new(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)",
     "up_array_scalar": "declare ptr @up_array_scalar(ptr, ptr, ptr)",
+    "up_array_base": "declare i32 @up_array_base(ptr, ptr)",
     "PyEval_SaveThread": "declare ptr @PyEval_SaveThread()",
     "PyEval_RestoreThread": "declare void @PyEval_RestoreThread(ptr)",
     "PyTuple_New": "declare ptr @PyTuple_New(i64)",
@@ -36,7 +35,7 @@ DECLARED = {
     "memcpy": "declare ptr @memcpy(ptr, ptr, i64)",
 }
 """C functions of Python's and NumPy's, by the names that IR calls them by."""
-_OF_NUMPY = {"up_array_new": 93, "up_array_scalar": 60}
+_OF_NUMPY = {"up_array_new": NEW_ARRAY, "up_array_scalar": NEW_SCALAR, "up_array_base": SET_BASE}
 
 
 def symbols_of(names: set[str]) -> dict[str, int]:
@@ -44,18 +43,10 @@ def symbols_of(names: set[str]) -> dict[str, int]:
     found = {}
     for name in names:
         if name in _OF_NUMPY:
-            found[name] = _array_api(_OF_NUMPY[name])
+            found[name] = numpy_function(_OF_NUMPY[name])
         elif name.startswith("Py"):
             found[name] = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
     return found
-
-
-def _array_api(index: int) -> int:
-    """The address of one of NumPy's C functions."""
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    table = get(np._core._multiarray_umath._ARRAY_API, None)  # type: ignore[attr-defined]
-    return words_at(table + 8 * index, 1)[0]
 
 
 class Writer:

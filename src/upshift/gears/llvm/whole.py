@@ -60,8 +60,8 @@ from .layout import PAYLOAD, Own, is_known, memory_handler
 GEAR = "llvm"
 SIGNALS, STATE = 14, 15
 """Words of the context: what is called to hear of Ctrl-C, and Python's thread where the interpreter's lock is free."""
-CARRAY, OWNDATA = 0x501, 0x4
-"""NumPy's flags of an array without gaps that can be written to, and of one that frees its memory."""
+CARRAY, BEHAVED, OWNDATA = 0x501, 0x500, 0x4
+"""NumPy's flags of an array without gaps that can be written to, of any that can, and of one that frees its memory."""
 BASE, EXTOBJ, MASK, BUSY = 0, 1, 2, 3
 """Words of a call's own: of the context, NumPy's settings of warnings as they were last seen and the flags that stand
 for them, and whether it is running."""
@@ -233,7 +233,6 @@ def _helper(unit: Unit, text: str, kinds: list[Kind]) -> Spec:
 
 _SAVE = "def saved(x):\n    return x.copy()"
 _RESTORE = "def restored(x, y):\n    x[...] = y"
-_PACK = "def packed(x):\n    return np.ascontiguousarray(x)"
 
 
 def _given_back(kind: Kind) -> frozenset[Cell]:
@@ -268,10 +267,7 @@ class _Call(objects.Writer):
 
     def _prepare_result(self, kind: Kind) -> None:
         kind = plain(kind)
-        if isinstance(kind, Array):
-            if not kind.contiguous:
-                self.helpers["pack", id(kind)] = _helper(self.unit, _PACK, [kind])
-        elif isinstance(kind, Tuple):
+        if isinstance(kind, Tuple):
             for item in kind.items:
                 self._prepare_result(item)
         elif isinstance(kind, Either):
@@ -281,7 +277,7 @@ class _Call(objects.Writer):
             inside = kind.cell.kind
             if kind.cell.find().borrowed or inside not in (INT, FLOAT, BOOL):
                 raise Refused(f"returns {kind!r}")
-        elif not isinstance(kind, Scalar) or (kind.ll is None and kind is not NONE):
+        elif not isinstance(kind, Scalar | Array) or (kind.ll is None and kind is not NONE):
             raise Refused(f"returns {kind!r}")
 
     def text(self, inputs: Sequence[Any]) -> tuple[str, dict[str, int], Module]:
@@ -698,20 +694,45 @@ failed:
         return self.call("up_array_new", f"{given}, ptr {data}, i32 0, i32 {flags}, ptr null")
 
     def _copied(self, kind: Array, value: str) -> tuple[str, str]:
-        if ("pack", id(kind)) in self.helpers:
-            spec = self.helpers["pack", id(kind)]
-            value = self._call_helper("pack", id(kind), [value])
-            kind = spec.result.kind  # type: ignore[assignment]
         shape, size = self._lengths(kind, value)
-        made = self._whole(self._array_over(kind, shape))
-        self.call(
-            "memcpy",
-            f"ptr {self.at(made, 16, 'ptr')}, ptr {self.new(f'extractvalue {kind.ll} {value}, 0')}, i64 {size}",
+        data = self.new(f"extractvalue {kind.ll} {value}, 0")
+        made = (
+            self._whole(self._array_over(kind, shape))
+            if kind.contiguous
+            else self._view_of_copy(kind, value, shape, size)
         )
+        if kind.contiguous:
+            self.call("memcpy", f"ptr {self.at(made, 16, 'ptr')}, ptr {data}, i64 {size}")
         last = self.label("copied")
         self.do(f"br label %{last}")
         self.start(last)
         return made, last
+
+    def _view_of_copy(self, kind: Array, value: str, shape: str, size: str) -> str:
+        """An array with gaps, or whose axes lie in another order: the same view of a copy of all that is around it."""
+        low = high = self.new(f"ptrtoint ptr {self.new(f'extractvalue {kind.ll} {value}, 0')} to i64")
+        first, strides = low, self.local(f"[{kind.ndim} x i64]")
+        for i in range(kind.ndim):
+            n, step = (self.new(f"extractvalue {kind.ll} {value}, {which}, {i}") for which in (1, 2))
+            self.do(f"store i64 {step}, ptr {self.place(strides, 8 * i)}")
+            span = self.new(f"mul i64 {self.new(f'sub i64 {n}, 1')}, {step}")
+            down = self.new(f"icmp slt i64 {span}, 0")
+            low = self.new(f"add i64 {low}, {self.new(f'select i1 {down}, i64 {span}, i64 0')}")
+            high = self.new(f"add i64 {high}, {self.new(f'select i1 {down}, i64 0, i64 {span}')}")
+        none = self.new(f"icmp eq i64 {size}, 0")
+        span = self.new(f"add i64 {self.new(f'sub i64 {high}, {low}')}, {kind.dtype.itemsize}")
+        span = self.new(f"select i1 {none}, i64 0, i64 {span}")
+        before = self.new(f"select i1 {none}, i64 0, i64 {self.new(f'sub i64 {first}, {low}')}")
+        room = self.local("i64")
+        self.do(f"store i64 {span}, ptr {room}")
+        kept = self._whole(self._array_over(Array(np.dtype(np.uint8), 1), room))
+        data = self.at(kept, 16, "ptr")
+        self.call("memcpy", f"ptr {data}, ptr {self.new(f'inttoptr i64 {low} to ptr')}, i64 {span}")
+        start = self.new(f"getelementptr i8, ptr {data}, i64 {before}")
+        given = f"ptr {self.object(np.ndarray)}, i32 {kind.ndim}, ptr {shape}, i32 {kind.dtype.num}, ptr {strides}"
+        made = self._whole(self.call("up_array_new", f"{given}, ptr {start}, i32 0, i32 {BEHAVED}, ptr null"))
+        self.call("up_array_base", f"ptr {made}, ptr {kept}")
+        return made
 
 
 def _replace_layout(kind: Array) -> Array:
