@@ -1,7 +1,9 @@
-"""Finds in its bytecode whether a function gives for a whole column what it gives for each of its elements.
+"""Finds in its bytecode what a function that computes with tensors does to a whole column of them.
 
-Then calling it on the column is all that is needed: no graph, no trace. Its instructions are followed with values of
-which only the rank is known; Python's own numbers are computed with, so that loops over `range(100)` end.
+Where it gives for the column what it gives for each element, calling it is all that is needed: no graph, no trace.
+Where a batch needs other arguments (`tf.reduce_sum(x)`, `x[0]`), its calls are listed with these, as a program. Its
+instructions are followed with values of which only the form is known; Python's own numbers are computed with, so that
+loops over `range(100)` end.
 """
 
 from __future__ import annotations
@@ -19,7 +21,22 @@ from typing import Any
 import tensorflow as tf
 
 from ..config import settings
-from .batchwise import NUMBERS, RULES, Known, Largest, Unknown, Value, combined, numbers_only, turned
+from .batchwise import (
+    ANY_DTYPE,
+    NUMBERS,
+    RULES,
+    Known,
+    Largest,
+    Raised,
+    Spelled,
+    Unknown,
+    Value,
+    alike,
+    combined,
+    numbers_only,
+    part,
+    turned,
+)
 from .call import Call
 from .captured import FOREIGN
 from .followed import ANNOTATIONS, CLOSURE, DEFAULTS, NULL, Function, held, items, plain_function
@@ -35,24 +52,128 @@ CUTS: dict[str, Callable[[Any, Any], Any]] = {"//": operator.floordiv, "%": oper
 COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
+UNARY: dict[str, Callable[[Any], Any]] = {
+    "UNARY_NEGATIVE": operator.neg, "UNARY_INVERT": operator.invert, "UNARY_POSITIVE": operator.pos,
+}  # fmt: skip
 SKIPPED = frozenset("RESUME NOP CACHE PRECALL COPY_FREE_VARS MAKE_CELL PUSH_NULL NOT_TAKEN".split())
 
 
-def look_at(call: Call) -> None:
-    """`Unknown` where the function is not known to give for a column what it gives for each of its elements."""
+HEAVY, LONGER, FEW = 1 << 25, 4, 16
+"""Bytes that a step of a program may read and make; where nobody knows how many elements there are, how many times the
+numbers of an element and its result, which are taken for so many at least."""
+Columnwise = Callable[[Any, Any], Any]
+"""A function and columns in, columns of its results out."""
+
+
+def look_at(call: Call) -> Columnwise:
+    """What gives for columns what the function gives for each of their elements; `Unknown` where nobody knows."""
     if not is_dense(call.signature):
         raise Unknown("results are not to be tensors")
     if not call.is_dense or any(leaf.shape.rank is None for leaf in call.leaves):
         raise Unknown("elements of any rank")
-    elements = [Value(True, leaf.shape.rank - 1) for leaf in call.leaves]
+    elements = [
+        Value(True, leaf.shape.rank - 1, sizes=tuple(leaf.shape[1:]) if leaf.shape[1:].is_fully_defined() else None,
+              step=i) for i, leaf in enumerate(call.leaves)
+    ]  # fmt: skip
     given: Any = elements[0]
     if call.elems is not call.leaves[0]:
         if type(call.elems) not in (tuple, list) or len(call.elems) != len(call.leaves):
             raise Unknown("elements are nested")
         given = type(call.elems)(elements)
-    made = _Run(MOST_STEPS).called(Function.of(plain_function(call.fn)), [given], {}, 0)
+    function = Function.of(plain_function(call.fn), first=True)
+    program = None
+    try:
+        made = _Run(MOST_STEPS).called(function, [given], {}, 0)
+    except Otherwise:
+        program = Program(call)
+        program.made = made = _Run(MOST_STEPS, program).called(function, [given], {}, 0)
     if not all(isinstance(leaf, Value) and leaf.stacked for leaf in tf.nest.flatten(made)):
         raise Unknown("a result is the same for all elements")
+    if program is None:
+        return _as_written
+    program.check()
+    return program
+
+
+def _as_written(fn: Any, elems: Any) -> Any:
+    return fn(elems)
+
+
+class Otherwise(Exception):
+    """A batch needs other arguments than an element."""
+
+
+class Program:
+    """The calls that a function makes, with the arguments that a batch needs."""
+
+    def __init__(self, call: Call) -> None:
+        self.leaves = call.leaves
+        self.n = call.n
+        self.steps: list[tuple[Any, Any, Any]] = []
+        """Functions, their arguments and keywords; of these, a `Value` stands for what an earlier step makes."""
+        self.made: Any = None
+        self.heaviest = 0
+        """Numbers of one element that a step reads and makes."""
+        self.most = 0
+        """Elements that it may be run on."""
+
+    def add(self, fn: Any, args: Any, keywords: dict[str, Any], made: Any) -> Any:
+        """A call; what it makes, so that later ones may refer to it."""
+        args = [self._raised(one) if isinstance(one, Raised) else one for one in args]
+        self.steps.append((fn, args, keywords))
+        if isinstance(made, Largest):
+            place = self._place()
+            whole = dataclasses.replace(made.values, step=place)
+            return Largest(*(self.add(operator.itemgetter(i), [whole], {}, one) for i, one in enumerate(made)))
+        stacked = [one for one in (*args, made) if isinstance(one, Value) and one.stacked]
+        self.heaviest = max(self.heaviest, sum(_numbers_in(one) for one in stacked))
+        return dataclasses.replace(made, step=self._place(), read=None)
+
+    def _place(self) -> int:
+        return len(self.leaves) + len(self.steps) - 1
+
+    def _raised(self, raised: Raised) -> Any:
+        key = Known((slice(None), *(None,) * raised.by))
+        sizes = None if raised.value.sizes is None else (*(1,) * raised.by, *raised.value.sizes)
+        after = dataclasses.replace(raised.value, rank=raised.value.rank + raised.by, sizes=sizes)
+        return self.add(operator.getitem, [raised.value, key], {}, after)
+
+    def check(self) -> None:
+        """`Unknown` where it is not to be run on all elements at once, or gives what is no tensor of one column."""
+        if not _is_nest(self.made):
+            raise Unknown("its result is an object of TensorFlow's")
+        width = max(leaf.dtype.size for leaf in self.leaves)
+        ends = tf.nest.flatten(self.made)
+        few = sum(leaf.shape[1:].num_elements() or 0 for leaf in self.leaves) + sum(map(_numbers_in, ends))
+        self.most = HEAVY // width // max(self.heaviest, 1)
+        if self.n > self.most if self.n is not None else self.heaviest > LONGER * max(few, FEW):
+            raise Unknown("the numbers in between would take too much room")
+
+    def __call__(self, fn: Any, elems: Any) -> Any:
+        values = list(tf.nest.flatten(elems))
+        function = plain_function(fn)
+
+        def value_of(one: Any) -> Any:
+            if isinstance(one, Value):
+                return one.read(function) if one.read is not None else values[one.step]
+            if isinstance(one, Known):
+                return one.value
+            return type(one)(map(value_of, one))
+
+        for step, args, keywords in self.steps:
+            values.append(step(*map(value_of, args), **{name: value_of(one) for name, one in keywords.items()}))
+        return value_of(self.made)
+
+
+def _numbers_in(value: Value) -> int:
+    """Of one element."""
+    if value.sizes is None:
+        raise Unknown("how large the numbers in between are")
+    return math.prod(value.sizes)
+
+
+def _is_nest(made: Any) -> bool:
+    return isinstance(made, Value) or (type(made) in (tuple, list) and all(map(_is_nest, made)))
 
 
 def leaves_of(made: Any, call: Call) -> list[Any]:
@@ -65,8 +186,10 @@ def leaves_of(made: Any, call: Call) -> list[Any]:
     return leaves
 
 
-def fits(call: Call) -> bool:
+def fits(call: Call, columnwise: Columnwise) -> bool:
     """Whether there is memory for the numbers in between, all at once."""
+    if isinstance(columnwise, Program) and (call.n or 0) > columnwise.most:
+        return False
     size = sum(leaf.dtype.size * math.prod(leaf._shape_tuple()) for leaf in call.leaves)
     return bool(4 * size <= settings().memory)
 
@@ -80,8 +203,18 @@ def _instructions(code: types.CodeType) -> tuple[list[dis.Instruction], dict[int
 class _Run:
     """Follows the instructions of a function, and of those that it calls."""
 
-    def __init__(self, steps: int) -> None:
-        self.steps = steps
+    def __init__(self, steps: int, program: Program | None = None) -> None:
+        self.steps, self.program = steps, program
+
+    def step(self, fn: Any, args: Sequence[Any], keywords: dict[str, Any], made: Any) -> Any:
+        """What a call of TensorFlow's makes, noted down where a program is written."""
+        if self.program is None:
+            if isinstance(made, Spelled):
+                raise Otherwise
+            return made
+        if isinstance(made, Spelled):
+            return self.program.add(fn, made.args, made.keywords, made.made)
+        return self.program.add(fn, args, keywords, made)
 
     def called(self, fn: Function, args: Sequence[Any], keywords: dict[str, Any], depth: int) -> Any:
         code = fn.code
@@ -179,7 +312,9 @@ class _Frame:
         if isinstance(owner, Value):
             if instruction.argval != "dtype":
                 raise Unknown(f"it reads .{instruction.argval} of a tensor")
-            self.stack.append(_DTYPE)
+            if self.whole.program is not None:
+                raise Unknown("it reads .dtype of a tensor")
+            self.stack.append(ANY_DTYPE)
         elif isinstance(owner, Largest) and instruction.argval in Largest._fields:
             self.stack.append(getattr(owner, instruction.argval))
         elif isinstance(owner, Known) and isinstance(owner.value, types.ModuleType):
@@ -192,7 +327,18 @@ class _Frame:
     def binary(self, instruction: dis.Instruction) -> None:
         left, right = self.pop(2)
         symbol = instruction.argrepr.rstrip("=")
-        self.stack.append(_computed(symbol, left, right))
+        self.stack.append(self._computed(symbol, left, right))
+
+    def _computed(self, symbol: str, left: Any, right: Any) -> Any:
+        compute = EXACT.get(symbol) or CUTS.get(symbol) or (operator.pow if symbol == "**" else None)
+        if compute is None:
+            raise Unknown(f"the operator {symbol}")
+        if isinstance(left, Known) and isinstance(right, Known):
+            return _folded(compute, left, right)
+        if not isinstance(left, Value | Known) or not isinstance(right, Value | Known):
+            raise Unknown("an operator of something else than numbers")
+        made = combined([left, right], symbol == "**", cuts=symbol in CUTS)
+        return self.whole.step(compute, [left, right], {}, made)
 
     def compare(self, instruction: dis.Instruction) -> None:
         left, right = self.pop(2)
@@ -203,19 +349,36 @@ class _Frame:
         if isinstance(left, Known) and isinstance(right, Known):
             self.stack.append(_folded(compute, left, right))
         else:
-            self.stack.append(combined([left, right], False, cuts=True))
+            made = combined([left, right], False, cuts=True)
+            self.stack.append(self.whole.step(compute, [left, right], {}, made))
 
     def unary(self, instruction: dis.Instruction) -> None:
         value = self.stack.pop()
-        if not isinstance(value, Value) or instruction.opname == "UNARY_NOT":
+        if not isinstance(value, Value) or instruction.opname not in UNARY:
             raise Unknown("an operator")
-        self.stack.append(value)
+        self.stack.append(self.whole.step(UNARY[instruction.opname], [value], {}, value))
 
     def item(self, instruction: dis.Instruction) -> None:
         owner, key = self.pop(2)
+        self.stack.append(self._part(owner, key))
+
+    def slice(self, instruction: dis.Instruction) -> None:
+        """`x[low:high]`, as Python 3.12 has it."""
+        owner, low, high = self.pop(3)
+        self.stack.append(self._part(owner, _known([low, high], slice)))
+
+    def build_slice(self, instruction: dis.Instruction) -> None:
+        self.stack.append(_known(self.pop(instruction.arg or 2), slice))
+
+    def _part(self, owner: Any, key: Any) -> Any:
+        if isinstance(owner, Value):
+            key = _known(key, lambda *items: items) if type(key) is tuple else key
+            if not isinstance(key, Known):
+                raise Unknown("a part that is computed")
+            return self.whole.step(operator.getitem, [owner, key], {}, part(owner, key.value))
         if type(owner) not in (tuple, list, Largest) or not isinstance(key, Known) or type(key.value) is not int:
             raise Unknown("it takes a part of something")
-        self.stack.append(owner[key.value])
+        return owner[key.value]
 
     def unpack(self, instruction: dis.Instruction) -> None:
         owner = self.stack.pop()
@@ -273,16 +436,18 @@ class _Frame:
         if isinstance(fn, Function):
             return self.whole.called(fn, args, keywords, self.depth + 1)
         if isinstance(fn, Known) and fn.value is tf.while_loop:
+            if self.whole.program is not None:
+                raise Unknown("it loops")
             return turned(args, keywords, lambda inner, state: self.result(inner, list(state), {}))
         if not isinstance(fn, Known) or not isinstance(fn.value, types.FunctionType | types.BuiltinFunctionType | type):
             raise Unknown("it calls an object")
         if all(isinstance(arg, Known) for arg in (*args, *keywords.values())) and numbers_only(fn.value):
             return _folded(fn.value, *args) if not keywords else _refused()
-        if fn.value is abs and len(args) == 1:
-            return combined(args, False, False)
         rule = RULES.get(fn.value)
+        if fn.value is abs and len(args) == 1:
+            return self.whole.step(abs, args, {}, alike(args[0]))
         if rule is not None:
-            return rule(args, keywords)
+            return self.whole.step(fn.value, args, keywords, rule(args, keywords))
         module = (getattr(fn.value, "__module__", None) or "").partition(".")[0]
         if type(fn.value) is not types.FunctionType or module in FOREIGN:
             raise Unknown(f"it calls {getattr(fn.value, '__name__', fn.value)}")
@@ -322,7 +487,6 @@ class _Frame:
             self.stack.pop()
 
 
-_DTYPE = Known(tf.float32)
 _POPS_ITERATOR = "END_FOR" not in dis.opmap
 """Python 3.11 takes the iterator away itself when it is done; later ones have an instruction for that."""
 _STEPS: dict[str, Callable[[_Frame, dis.Instruction], None]] = {
@@ -333,6 +497,7 @@ _STEPS: dict[str, Callable[[_Frame, dis.Instruction], None]] = {
     "LOAD_ATTR": _Frame.load_attribute, "LOAD_METHOD": _Frame.load_attribute,
     "BINARY_OP": _Frame.binary, "COMPARE_OP": _Frame.compare, "UNARY_NEGATIVE": _Frame.unary,
     "UNARY_INVERT": _Frame.unary, "UNARY_POSITIVE": _Frame.unary, "BINARY_SUBSCR": _Frame.item,
+    "BINARY_SLICE": _Frame.slice, "BUILD_SLICE": _Frame.build_slice,
     "UNPACK_SEQUENCE": _Frame.unpack, "BUILD_TUPLE": _Frame.build, "BUILD_LIST": _Frame.build,
     "LIST_EXTEND": _Frame.extend,
     "KW_NAMES": _Frame.kw_names, "CALL": _Frame.call, "CALL_KW": _Frame.call, "GET_ITER": _Frame.get_iter,
@@ -344,17 +509,6 @@ _STEPS: dict[str, Callable[[_Frame, dis.Instruction], None]] = {
 }  # fmt: skip
 
 
-def _computed(symbol: str, left: Any, right: Any) -> Any:
-    compute = EXACT.get(symbol) or CUTS.get(symbol) or (operator.pow if symbol == "**" else None)
-    if compute is None:
-        raise Unknown(f"the operator {symbol}")
-    if isinstance(left, Known) and isinstance(right, Known):
-        return _folded(compute, left, right)
-    if not isinstance(left, Value | Known) or not isinstance(right, Value | Known):
-        raise Unknown("an operator of something else than numbers")
-    return combined([left, right], symbol == "**", cuts=symbol in CUTS)
-
-
 def _folded(compute: Callable[..., Any], *operands: Known) -> Known:
     """What Python makes of its own numbers."""
     values = [one.value for one in operands]
@@ -364,6 +518,12 @@ def _folded(compute: Callable[..., Any], *operands: Known) -> Known:
         return Known(compute(*values))
     except Exception as error:
         raise Unknown("Python raises") from error
+
+
+def _known(items: Sequence[Any], make: Callable[..., Any]) -> Known:
+    if not all(isinstance(one, Known) for one in items):
+        raise Unknown("a part that is computed")
+    return Known(make(*(one.value for one in items)))
 
 
 def _refused() -> Any:

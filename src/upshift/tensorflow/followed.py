@@ -29,15 +29,26 @@ class Function:
     """What its free variables are, when it is called."""
 
     @classmethod
-    def of(cls, fn: types.FunctionType) -> Function:
-        """A function as it is followed: its code, globals, defaults and what its cells hold."""
-        cells = tuple(functools.partial(_content, cell) for cell in fn.__closure__ or ())
-        return cls(fn.__code__, fn.__globals__, tuple(map(Known, fn.__defaults__ or ())), cells)
+    def of(cls, fn: types.FunctionType, first: bool = False) -> Function:
+        """A function as it is followed: its code, globals, defaults and what its cells hold. `first`: it is the one
+        that is mapped, and others with the same code may stand in its place later, with cells of their own."""
+        closure = fn.__closure__ or ()
+        reads = [functools.partial(_in_closure, i) if first else _in_cell(cell) for i, cell in enumerate(closure)]
+        cells = tuple(functools.partial(_content, fn, read) for read in reads)
+        return cls(fn.__code__, fn.__globals__, tuple(map(held, fn.__defaults__ or ())), cells)
 
 
-def _content(cell: Any) -> Any:
+def _in_closure(i: int, fn: Any) -> Any:
+    return fn.__closure__[i].cell_contents
+
+
+def _in_cell(cell: Any) -> Callable[[Any], Any]:
+    return lambda fn: cell.cell_contents
+
+
+def _content(fn: Any, read: Callable[[Any], Any]) -> Any:
     try:
-        return held(cell.cell_contents)
+        return held(read(fn), read)
     except ValueError:
         raise Unknown("a variable that has no value yet") from None
 
@@ -54,12 +65,13 @@ def plain_function(fn: Any) -> types.FunctionType:
     return inner
 
 
-def held(value: Any) -> Any:
-    """Something captured: tensors are known by their rank."""
+def held(value: Any, read: Callable[[Any], Any] | None = None) -> Any:
+    """Something captured: tensors are known by their rank. `read`: where it stands when the function runs."""
     if isinstance(value, tf.Tensor | tf.Variable):
         if value.shape.rank is None:
             raise Unknown("a captured tensor of any rank")
-        return Value(False, value.shape.rank)
+        sizes = tuple(value.shape) if value.shape.is_fully_defined() else None
+        return Value(False, value.shape.rank, sizes=sizes, read=read or (lambda fn: value))
     if value is NULL or isinstance(value, np.ndarray | np.generic):
         raise Unknown("it captures an array of NumPy, or nothing")
     return Known(value)

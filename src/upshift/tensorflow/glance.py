@@ -37,8 +37,9 @@ class Glance:
         held += [attributes["_layers"] for attributes, _ in settings if "_layers" in attributes]
         self.layers = [(content, content.copy()) for content in held]
 
-    def holds(self, fn: Any) -> bool:
-        """Whether a graph that was made for one is right for the other."""
+    def holds(self, fn: Any, lifts: bool = True) -> bool:
+        """Whether a graph that was made for one is right for the other. `lifts`: tensors in the closure are inputs of
+        that graph, so that any of the same kind will do; those of functions that it calls are not."""
         known = fn.__globals__
         for name, value in self.names:
             if known.get(name, _ABSENT) is not value:
@@ -46,7 +47,7 @@ class Glance:
         if self.cells:
             for cell, value in zip(fn.__closure__, self.cells, strict=True):
                 content = cell.cell_contents
-                if content is not value and not _is_like(content, value):
+                if content is not value and not (lifts and _is_like(content, value)):
                     return False
         for held, before in self.settings:
             for name, value in before:
@@ -56,13 +57,13 @@ class Glance:
             if layers != listed:
                 return False
         for other, glance in self.inner:
-            if other.__code__ is not glance.code or not glance.holds(other):
+            if other.__code__ is not glance.code or not glance.holds(other, lifts=False):
                 return False
         return fn.__defaults__ is None and fn.__kwdefaults__ is None
 
 
 def _is_like(content: Any, value: Any) -> bool:
-    """Tensors in a closure are inputs: any of the same kind will do."""
+    """Whether both are tensors of one kind."""
     return (
         type(value) is EAGER
         and type(content) is EAGER

@@ -72,7 +72,6 @@ class Batched:
 
     def __init__(self, call: Call, traced: Traced, how: str) -> None:
         self.call, self.traced, self.how = call, traced, how
-        self.directly = how == "vectorized" and _is_direct(call)
         self.n = call.n if how == "vectorized" else None
         self.known = self._made(self.n)
         self.any = self.known if self.n is None else None
@@ -84,9 +83,10 @@ class Batched:
 
         def over(*leaves: Any) -> list[Any]:
             rows, held = leaves[:count], leaves[count:]
-            if self.directly:
+            columnwise = _columnwise(dataclasses.replace(self.call, n=n)) if self.how == "vectorized" else None
+            if columnwise is not None:
                 inner = self.traced.lifted.bind(plain_function(self.call.fn), held)
-                return direct.leaves_of(inner(self.call.pack(rows)), self.call)
+                return direct.leaves_of(columnwise(inner, self.call.pack(rows)), self.call)
             if self.how == "vectorized":
                 return vectorized(self.traced, columns_of(rows) or (), held, n)
             return mapped(self.traced, rows, held)
@@ -103,18 +103,19 @@ class Batched:
         return made
 
 
-def _is_direct(call: Call) -> bool:
+def _columnwise(call: Call) -> direct.Columnwise | None:
+    """What the function does to whole columns, if that is known."""
     try:
-        direct.look_at(call)
+        return direct.look_at(call)
     except Unknown:
-        return False
-    return True
+        return None
 
 
 def emit(call: Call, options: Options) -> Any:
     """Operations of TensorFlow alone: within a graph, whose elements nobody knows yet."""
-    if _is_direct(call):
-        return _directly(call, options)
+    columnwise = _columnwise(call)
+    if columnwise is not None:
+        return _directly(call, columnwise, options)
     snapshot = snapshot_of(call.fn)
     traced = trace_element(call, decides=snapshot.decides)
     if isinstance(traced, str):
@@ -131,10 +132,10 @@ def emit(call: Call, options: Options) -> Any:
     return traced.pack(mapped(traced, call.leaves, (), options))
 
 
-def _directly(call: Call, options: Options) -> Any:
+def _directly(call: Call, columnwise: direct.Columnwise, options: Options) -> Any:
     """The function, called on whole columns."""
     with tf.name_scope(options.name or "map"):
-        made = plain_function(call.fn)(call.elems)
+        made = columnwise(plain_function(call.fn), call.elems)
         try:
             leaves = direct.leaves_of(made, call)
         except (WrongSignature, WrongShape) as error:  # AutoGraph keeps the class of built-in errors only

@@ -109,9 +109,7 @@ def _at_first_sight(fn: Any, elems: Any, key: Any) -> Any:
         return MISS
     simple = is_simple(fn)
     try:
-        if not simple:
-            look_at(make_call(fn, elems))
-        made = fn(elems)
+        made = fn(elems) if simple else look_at(make_call(fn, elems))(fn, elems)
     except Exception:  # it is not known to give the same; or it raises, and the loop will name the element
         return MISS
     if simple:

@@ -59,15 +59,15 @@ class Way:
 def build_direct(call: Call) -> Way | str:
     """The function itself on whole columns, where it is known to do for these what it does for each element."""
     try:
-        direct.look_at(call)
+        columnwise = direct.look_at(call)
     except Unknown as reason:
         return str(reason)
     structure: list[Any] = [None]
 
     def over(call: Call) -> list[Any]:
-        if not direct.fits(call):
+        if not direct.fits(call, columnwise):
             raise MemoryError("the numbers in between would take too much room")
-        made = call.fn(call.elems)
+        made = columnwise(call.fn, call.elems)
         structure[0] = made if call.signature is None else call.signature
         return direct.leaves_of(made, call)
 
