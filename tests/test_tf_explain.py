@@ -49,7 +49,7 @@ def test_explain_has_no_price_of_what_cannot_be_cut() -> None:
 
 def test_explain_gives_remedies_that_belong_to_tensors() -> None:
     told = ut.explain(lambda x: tf.reduce_sum(x, 0), tf.ones((30, 4)))
-    assert "axis=-1" in told.refusals["direct"].remedy
+    assert "direct" in told.seconds
     assert told.refusals["python"].remedy.startswith("none is needed")
     told = ut.explain(lambda x: tf.linalg.inv(tf.linalg.diag(x + 1.0)), tf.ones((30, 4)))
     assert told.refusals["direct"].remedy.startswith("none is needed")

@@ -21,7 +21,6 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("last bits", "leave exact=True out, or choose a gear with NumPy's own functions: numpy or llvm"),
     ("64 bits", "compute with floats, or with smaller ints"),
     ("which the other ways run", "none is needed: the other ways run its graph"),
-    ("not counted from the end", "count axes from the end, as in axis=-1: then it may be called on the whole column"),
     ("several kinds", "make all elements of one class, for instance all floats"),
     ("classes that cannot be stored alike", "give results of one class for all elements"),
     ("kinds, too few of each", "make all elements of one class and shape, for instance all floats"),
