@@ -56,8 +56,7 @@ class Reader:
 
     def _look(self, job: Job) -> None:
         self.looked = True
-        found = [i for i, column in enumerate(job.columns) if _pays(column) or _leaves_texts(job.f, i, column)]
-        self.at = tuple(found)
+        self.at = tuple(i for i, column in enumerate(job.columns) if _pays(column) or _leaves_texts(job.f, i, column))
         if self.at and type(job.f) is types.FunctionType:
             found = fields_of(job.f, self.at)
             self.fields = found if isinstance(found, Fields) and len(found.reads) else None
