@@ -83,6 +83,8 @@ class Clock:
     def perf_counter(self):
         return self.now
 
+    thread_time = perf_counter
+
     def prepare(self, count):
         self.prepared = count
         self.now += self.price

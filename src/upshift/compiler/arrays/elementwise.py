@@ -210,6 +210,22 @@ def _turned(walk: Walk, names: Sequence[str]) -> list[str] | None:
     return made
 
 
+def _turned_back(walk: Walk, name: str) -> str:
+    """A new matrix with its axes turned around; a row or a column has the strides that NumPy gives it, row by row."""
+    kind = force(walk, name)
+    made, _ = transposed_row(kind, [1, 0])
+
+    def emit(w: Any, x: str) -> str:
+        shape, strides = arrays.shape_of(w, kind, x)[::-1], arrays.strides_of(w, kind, x)[::-1]
+        ones = [w.new(f"icmp eq i64 {n}, 1") for n in shape]
+        thin = w.new(f"or i1 {ones[0]}, {ones[1]}")
+        rows = arrays.packed(w, kind.dtype, shape)
+        steps = [w.new(f"select i1 {thin}, i64 {row}, i64 {own}") for row, own in zip(rows, strides)]
+        return arrays.put_together(w, made, arrays.data(w, kind, x), shape, steps)
+
+    return walk.temporary(made, safe(emit), name)
+
+
 def _column(walk: Walk, name: str, kind: Array) -> str:
     """A vector as the column of a matrix."""
     made = Array(kind.dtype, 2, kind.cell)
@@ -225,9 +241,7 @@ def put_off(walk: Walk, word: Any, dtypes: tuple[DType, ...], out: DType, names:
     """An operation on arrays and numbers of NumPy's, to be done later. `dtypes`: in which they are computed."""
     turned = _turned(walk, names)
     if turned is not None:
-        made_so = put_off(walk, word, dtypes, out, turned)
-        force(walk, made_so)
-        return transposed(walk, made_so, [1, 0])
+        return _turned_back(walk, put_off(walk, word, dtypes, out, turned))
     sizes = [len(walk.env[name].items) if isinstance(walk.env[name], Fused) else 1 for name in names]  # type: ignore[attr-defined]
     if sum(sizes) > MOST_PARTS:
         force(walk, max(zip(sizes, names))[1])
@@ -326,7 +340,7 @@ def _by_loop(walk: Walk, ufunc: Any, dtypes: tuple[DType, ...], names: Sequence[
     names = [converted(walk, name, want) for name, want in zip(names, dtypes)]
     turned = _turned(walk, names) if ufunc.nout == 1 else None
     if turned is not None:
-        return transposed(walk, _by_loop(walk, ufunc, dtypes, turned), [1, 0])
+        return _turned_back(walk, _by_loop(walk, ufunc, dtypes, turned))
     kinds: list[Any] = [force(walk, name) if is_array(walk.env[name]) else walk.env[name] for name in names]
     ndim = max(kind.ndim for kind in kinds if isinstance(kind, Array))
     made = [new_kind(walk, dtype, ndim) for dtype in dtypes[ufunc.nin :]]
