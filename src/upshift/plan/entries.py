@@ -24,7 +24,7 @@ from ..gears.capture_reader import MISS
 from ..gears.job import Job
 from ..gears.llvm.gear import Prepared
 from ..gears.loop import run_column, run_loop, run_over_arrays, run_plain
-from .arms import Llvm, Numpy, Simd, Way
+from .arms import LONG, Llvm, Numpy, Simd, Way
 from .assembly import conclude, plain_rows
 from .call import FIRST, LEAST, Begun
 from .functions import Function, kind_of_element
@@ -195,7 +195,7 @@ def settle(f: Any, xs: tuple[Any, ...], function: Function, n: int) -> None:
     arm = ledger.best(n)
     settled = arm is ledger.cheapest(n) and arm.runs >= TRIES
     calls = int(min(ledger.budget(n) / max(arm.seconds(n), 1e-7), MOST_CALLS)) if settled else 0
-    run = _runner(arm, xs, function) if calls > 1 else None
+    run = _runner(arm, xs, function, n) if calls > 1 else None
     if run is not None:
         _keep(key, Entry(f.__code__, run, calls, arm, ledger))
 
@@ -207,12 +207,12 @@ def _keep(key: Any, entry: Entry) -> None:
     ENTRIES[key] = entry
 
 
-def _runner(arm: Arm, xs: tuple[Any, ...], function: Function) -> Callable[..., Any] | None:
+def _runner(arm: Arm, xs: tuple[Any, ...], function: Function, n: int) -> Callable[..., Any] | None:
     """`run(f, xs)`: the result, or MISS."""
     if arm.name == "loop":
         return _loop_of(xs)
     if isinstance(arm, Llvm) and function.reader.fields is None:
-        return _machine_code(arm, function)
+        return _machine_code(arm, function, n)
     return _by_arm(arm, function) if isinstance(arm, Llvm | Simd | Numpy) else None
 
 
@@ -249,11 +249,11 @@ def _loop_over_arrays(f: Any, xs: tuple[Any, ...]) -> Any:
     return stack(run_over_arrays(f, [elements_of(x) for x in xs]))
 
 
-def _machine_code(arm: Llvm, function: Function) -> Callable[..., Any] | None:
+def _machine_code(arm: Llvm, function: Function, n: int) -> Callable[..., Any] | None:
     prepared, direct = arm.last, arm.direct
     if prepared is None:
         return None
-    if direct is not None and prepared.whole:
+    if direct is not None and prepared.whole and n * prepared.flat_rate <= LONG:
         return _direct(direct, prepared)
     return _by_arm(arm, function)
 
