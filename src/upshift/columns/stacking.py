@@ -163,14 +163,13 @@ def _of_dicts(results: Sequence[dict[Any, Any]]) -> Any:
 
 def _of_arrays(arrays: Sequence[Any]) -> Any:
     """Arrays of one shape as one array, faster than `np.stack` makes it."""
-    shape = arrays[0].shape
-    if shape and all(array.shape == shape for array in arrays):
+    if arrays[0].ndim and arrays[0].dtype.kind in NUMERIC:
         try:
-            joined: Column = np.concatenate(arrays)
-        except TypeError:  # dtypes that have nothing in common
+            made: Column = np.array(arrays)
+        except (ValueError, TypeError):  # shapes that differ, or dtypes that have nothing in common
             return _in_general(arrays)
-        if joined.dtype.kind in NUMERIC:
-            return joined.reshape(len(arrays), *shape)
+        if made.dtype.kind in NUMERIC:
+            return made
     return _in_general(arrays)
 
 
