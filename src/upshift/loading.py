@@ -34,7 +34,7 @@ def loaded(load: Callable[[], None], within_imports: bool = False) -> None:
         ):  # to wait here for another thread's import might be to wait for ourselves
             load()
             return
-        found = begin(load)
+        found = begin(load, here=threading.current_thread() is not threading.main_thread())
     while not found.done():  # a wait without an end cannot be interrupted everywhere
         wait([found], WAKES)
     if found.exception() is not None:
@@ -42,14 +42,19 @@ def loaded(load: Callable[[], None], within_imports: bool = False) -> None:
     found.result()
 
 
-def begin(load: Callable[[], None]) -> Future[None]:
-    """Run such a function on a thread of its own, and do not wait for it: `loaded` does."""
+def begin(load: Callable[[], None], here: bool = False) -> Future[None]:
+    """Run such a function on a thread of its own, and do not wait for it: `loaded` does. `here`: on this thread, which
+    no interrupt reaches either, as it is not the main one."""
     with _lock:
         found = _loaded.get(load)
-        if found is None:
-            found = Future()
+        if found is not None:
+            return found
+        found = Future()
+        if not here:
             threading.Thread(target=_run, args=(load, found), name="upshift import").start()
-            _loaded[load] = found  # not before: an interrupt in between would leave a promise that nobody keeps
+        _loaded[load] = found  # not before: an interrupt in between would leave a promise that nobody keeps
+    if here:
+        _run(load, found)
     return found
 
 

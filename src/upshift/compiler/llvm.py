@@ -8,6 +8,7 @@ imported after all, and has to declare the same ones.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
@@ -17,7 +18,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from typing import Any
 
-from ..loading import begin, loaded
+from ..loading import loaded
 
 KNOWN = ("0.45.", "0.46.", "0.47.", "0.48.", "0.49.", "0.50.")
 """Versions of llvmlite whose declarations were compared with `SIGNATURES`."""
@@ -61,6 +62,7 @@ class Llvm:
 
     def __init__(self) -> None:
         self._functions: dict[str, Any] = {}
+        self._unlocked: dict[str, Any] = {}
         self._open()
         self._call("InitializeNativeTarget")
         self._call("InitializeNativeAsmPrinter")
@@ -85,20 +87,21 @@ class Llvm:
         if not self._linker:
             raise RuntimeError(told)
         self._linking = threading.Lock()
+        self.object_code(_SMALL, ("SROA",), 0)  # the first compilation takes 3 ms more than the others
+        self._functions.update(self._unlocked)
 
     def _open(self) -> None:
-        """Find the library, and its functions."""
-        import llvmlite
-        from llvmlite.utils import get_library_name
-
-        path = os.path.join(os.path.dirname(llvmlite.__file__), "binding", get_library_name())
+        """Find the library, and its functions: for now, all keep the interpreter's lock."""
+        llvmlite, name = _found()
+        path = os.path.join(os.path.dirname(llvmlite.__file__), "binding", name)
         handle = _open_unlocked(path)
         unlocked, locked = ctypes.CDLL(path, handle=handle), ctypes.PyDLL(path, handle=handle)
         for name, signature in SIGNATURES.items():
-            function = getattr(unlocked if name in LONG else locked, f"LLVMPY_{name}")
             gives, _, takes = signature.partition(":")
-            function.restype, function.argtypes = TYPES[gives], [TYPES[letter] for letter in takes]
-            self._functions[name] = function
+            for library, functions in ((locked, self._functions), (unlocked, self._unlocked)):
+                if library is locked or name in LONG:
+                    function = functions[name] = getattr(library, f"LLVMPY_{name}")
+                    function.restype, function.argtypes = TYPES[gives], [TYPES[letter] for letter in takes]
         if not llvmlite.__version__.startswith(KNOWN):
             for problem in differences():
                 raise ImportError(f"llvmlite {llvmlite.__version__} is not as expected: {problem}")
@@ -195,7 +198,7 @@ class Linked:
 def _open_unlocked(path: str) -> int | None:
     """Load a library while other threads go on; None where that is left to ctypes, and to its errors."""
     try:
-        opened = ctypes.CDLL(None).dlopen
+        opened = ctypes.CDLL("", handle=ctypes.pythonapi._handle).dlopen  # CDLL(None) would wait for the lock
     except (OSError, TypeError, AttributeError):  # there is no such function on Windows
         return None
     opened.restype, opened.argtypes = ctypes.c_void_p, (ctypes.c_char_p, ctypes.c_int)
@@ -231,26 +234,37 @@ _LLVM: list[Llvm] = []
 _SMALL = "define i64 @small(i64 %a) {\n  %b = add i64 %a, 1\n  ret i64 %b\n}\n"
 
 
-def _load() -> None:
-    """Load LLVM, and have it compile something: its first compilation takes 3 ms more than the others."""
-    made = Llvm()
-    _LLVM.append(made)
-    made.object_code(_SMALL, ("SROA",), 0)
+def find() -> None:
+    """Import the little of llvmlite that is needed, in a quarter of a millisecond, before another thread loads LLVM:
+    there, each of the files that are looked at would wait for the interpreter's lock."""
+    with contextlib.suppress(ImportError):  # which is told when LLVM is loaded
+        _found()
+
+
+@functools.cache
+def _found() -> tuple[Any, str]:
+    """The package llvmlite, and the name of its library."""
+    import llvmlite
+    from llvmlite.utils import get_library_name
+
+    return llvmlite, get_library_name()
 
 
 _BEGUN: list[Future[None]] = []
 
 
-def load_in_background() -> None:
-    """Begin to load LLVM on another thread; `llvm()` waits for what is left of it."""
-    if not _LLVM:
-        _BEGUN[:] = [begin(_load)]
+def _load() -> None:
+    done: Future[None] = Future()
+    _BEGUN[:] = [done]
+    try:
+        _LLVM.append(Llvm())
+    finally:
+        done.set_result(None)
 
 
 def llvm() -> Llvm:
     """LLVM, loaded once in a process."""
     if not _LLVM:
-        load_in_background()
         loaded(_load, within_imports=True)
     return _LLVM[0]
 

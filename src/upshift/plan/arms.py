@@ -298,6 +298,7 @@ class Llvm(Way):
                 return self._check(job, keys, min(OVERRUN * self.price, self.ledger().allowance(n)))
             return self.elsewhere(lambda: self._check_elsewhere(job, keys))
         if not llvm.is_loaded():
+            llvm.find()
             work = functools.partial(self._load, self.checked[keys].size)
             return self.here_or_elsewhere(self.ledger(), n, self.price, work, self.waited_for)
         here = (self.price <= STALL and self.quick) or self.waited_for

@@ -171,12 +171,15 @@ def is_loaded() -> bool:
     return llvm.is_loaded()
 
 
-def load() -> None:
-    """Load LLVM and what its code is kept by on disk, once in a process: some ten milliseconds, most of them without
-    the interpreter's lock. On another thread, beside a loop in Python, it takes some 50 ms, of which that loses a few.
-    """
-    llvm.llvm()
+def find() -> None:
+    """Import what LLVM and its code on disk need, before another thread does: two milliseconds, once in a process."""
+    llvm.find()
     code_cache.name_of()
+
+
+def load() -> None:
+    """Load LLVM, once in a process: some ten milliseconds, half of them without the interpreter's lock."""
+    llvm.llvm()
 
 
 def refusal_of(refused: Refused) -> Refusal:
