@@ -84,24 +84,7 @@ def map(
 def map(
     f: Callable[..., Any], *xs: Any, out: Out, on_error: OnError = "raise", gear: Gear | None = None, **words: Any
 ) -> Out: ...
-def map(
-    f: Callable[..., Any],
-    *xs: Any,
-    on_error: OnError = "raise",
-    gear: Gear | None = None,
-    exact: bool = False,
-    randomness: Literal["loop", "independent"] = "loop",
-    seed: Any = None,
-    memory: int | str | None = None,
-    out: Any = None,
-    workers: int | None = None,
-    timeout: float | None = None,
-    pure: bool | None = None,
-    progress: Progressing = None,
-    columns: str | Sequence[str] | None = None,
-    resume: bool | None = None,
-    **shared: Any,
-) -> Any:
+def map(f: Callable[..., Any], *xs: Any, **words: Any) -> Any:
     """`[f(*row, **shared) for row in zip(*xs)]`, stacked, in the fastest gear. Keywords are shared by all elements.
 
     >>> import upshift as up
@@ -126,33 +109,68 @@ def map(
     try:
         if type(f) is types.FunctionType and f.__dict__:
             f = plain_of(f)
-        if (
-            workers is timeout is pure is resume is memory is out is seed is None
-            and progress is None
-            and columns is None
-            and randomness == "loop"
-        ):
-            if gear is not None or on_error != "raise" or not xs:
-                return _map(f, xs, Asked(on_error, gear, exact, shared))
-            if "tensorflow" in sys.modules and of_tensors(f, xs):
-                result = run_on_tensors(f, xs, shared, exact)
-                if result is not MISS:
-                    return result
-            if not shared and not exact and type(f) is types.FunctionType:
-                result = look_up(f, xs)
-                if type(result) is Begun:
-                    return _map(f, xs, Asked(on_error, gear, exact, shared), result)
-                if result is not MISS:
-                    return result
-            return _map(f, xs, Asked(on_error, gear, exact, shared))
-        words = {"workers": workers, "timeout": timeout, "pure": pure, "progress": progress, "columns": columns}
-        words, shared = split_words(f, {**words, "resume": resume}, shared)
-        late: list[Any] = [words.pop(name, None) for name in LATE]
-        with config(**words):
-            return _map_with(f, xs, Asked(on_error, gear, exact, shared), Options(randomness, seed, memory, out, *late))
+        if words or not xs:
+            return _as_asked(f, xs, **words)
+        if "tensorflow" in sys.modules and of_tensors(f, xs):
+            result = run_on_tensors(f, xs, {}, False)
+            if result is not MISS:
+                return result
+        begun = None
+        if type(f) is types.FunctionType:
+            result = look_up(f, xs)
+            if type(result) is Begun:
+                begun = result
+            elif result is not MISS:
+                return result
+        return _map(f, xs, Asked("raise", None, False, {}), begun)
     except BaseException as error:
         trim(error)
         raise
+
+
+def _as_asked(
+    f: Callable[..., Any],
+    xs: tuple[Any, ...],
+    /,
+    on_error: OnError = "raise",
+    gear: Gear | None = None,
+    exact: bool = False,
+    randomness: Literal["loop", "independent"] = "loop",
+    seed: Any = None,
+    memory: int | str | None = None,
+    out: Any = None,
+    workers: int | None = None,
+    timeout: float | None = None,
+    pure: bool | None = None,
+    progress: Progressing = None,
+    columns: str | Sequence[str] | None = None,
+    resume: bool | None = None,
+    **shared: Any,
+) -> Any:
+    """A call of `map` that says how it is to be run, or what all elements share."""
+    said = {"workers": workers, "timeout": timeout, "pure": pure, "progress": progress, "columns": columns}
+    said, shared = split_words(f, {**said, "resume": resume}, shared)
+    asked = Asked(on_error, gear, exact, shared)
+    if not said and memory is out is seed is None and randomness == "loop":
+        if gear is None and on_error == "raise" and xs and of_tensors(f, xs):
+            result = run_on_tensors(f, xs, shared, exact)
+            if result is not MISS:
+                return result
+        return _map(f, xs, asked)
+    late: list[Any] = [said.pop(name, None) for name in LATE]
+    with config(**said):
+        return _map_with(f, xs, asked, Options(randomness, seed, memory, out, *late))
+
+
+def _signature_of(spelled: Callable[..., Any]) -> inspect.Signature:
+    """The signature that `map` shows: a call without keywords, the most frequent one, is not to look at them."""
+    own, spelled_out = inspect.signature(map), inspect.signature(spelled)
+    words = [word.replace(kind=word.kind if word.kind is word.VAR_KEYWORD else word.KEYWORD_ONLY)
+             for word in list(spelled_out.parameters.values())[2:]]  # fmt: skip
+    return own.replace(parameters=[*list(own.parameters.values())[:2], *words])
+
+
+map.__signature__ = _signature_of(_as_asked)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +178,7 @@ class Asked:
     """How elements are to be run."""
 
     on_error: OnError
-    gear: str | None
+    gear: Gear | None
     exact: bool
     shared: dict[str, Any]
     offset: int = 0
@@ -292,8 +310,9 @@ def _again(f: Any, columns: Sequence[Any], asked: Asked) -> Any:
     """The same for elements in another shape, in which they may be settled."""
     if asked.watch is not None or asked.offset:
         return _map(f, tuple(columns), asked)
-    gear: Any = asked.gear
-    return map(f, *columns, on_error=asked.on_error, gear=gear, exact=asked.exact, **asked.shared)
+    if asked == Asked("raise", None, False, {}):
+        return map(f, *columns)
+    return _as_asked(f, tuple(columns), asked.on_error, asked.gear, asked.exact, **asked.shared)
 
 
 def _map_foreign(owner: str, f: Any, xs: Any, asked: Asked) -> Any:

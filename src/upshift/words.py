@@ -36,6 +36,8 @@ def _keywords_of(f: Any) -> tuple[frozenset[str], bool]:
 def split_words(f: Any, words: dict[str, Any], shared: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Words of ours that were said, without those that the function itself has; and all keywords that it is given."""
     said = {name: value for name, value in words.items() if value is not None}
+    if not said:
+        return said, shared
     own, _ = _keywords_of(f)
     given = {name: value for name, value in said.items() if name in own}
     return {name: value for name, value in said.items() if name not in own}, {**shared, **given}

@@ -84,9 +84,14 @@ def run_column(call: Callable[..., Any], column: Elements, offset: int = 0) -> l
     try:
         return [call(element) for element in place]
     except Exception as error:
-        i = _reached(column, place)
-        name_element(error, offset + i, (column[i],))
+        name_reached(error, column, place, offset)
         raise
+
+
+def name_reached(error: Exception, column: Elements, place: Any, offset: int = 0) -> None:
+    """An error says which element raised it: the one that an iterator over the column has just yielded."""
+    i = _reached(column, place)
+    name_element(error, offset + i, (column[i],))
 
 
 def _is(column: Elements, cls: type[Rows] | type[Records]) -> bool:

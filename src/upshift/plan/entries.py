@@ -23,7 +23,7 @@ from ..errors import Refusal
 from ..gears.capture_reader import MISS
 from ..gears.job import Job
 from ..gears.llvm.gear import Prepared
-from ..gears.loop import run_column, run_loop, run_over_arrays, run_plain
+from ..gears.loop import name_reached, run_loop, run_over_arrays, run_plain
 from .arms import LONG, Llvm, Numpy, Simd, Way
 from .assembly import conclude, plain_rows
 from .call import FIRST, LEAST, Begun
@@ -238,7 +238,13 @@ def _loop_of(xs: tuple[Any, ...]) -> Callable[..., Any]:
 
 
 def _loop_over_one(f: Any, xs: tuple[Any, ...]) -> Any:
-    return stack(run_column(f, xs[0]))
+    place = iter(xs[0])
+    try:
+        results = [f(element) for element in place]
+    except Exception as error:
+        name_reached(error, xs[0], place)
+        raise
+    return stack(results)
 
 
 def _loop(f: Any, xs: tuple[Any, ...]) -> Any:
