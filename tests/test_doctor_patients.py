@@ -50,6 +50,8 @@ FIGURES = [
 REPAIRED = {
     "variable": "import tensorflow as tf\nv = tf.Variable([0.0, 1.0, 2.0])\n"
     "v[1] = 5.0\nv[2] *= 2.0\nprint(v.numpy())\n",
+    "scattered": "import tensorflow as tf\nt = tf.zeros([3])\nfor i in range(2):\n    t[i] = i * 5.0\n"
+    "t[2] += 6.0\nt[2] -= 2.0\nprint(t.numpy())\n",
     "moved": "import tensorflow as tf\nx = tf.to_float([0, 5, 4])\n"
     "print(tf.segment_sum(tf.random_shuffle(x, seed=1) * 0.0 + x, [0, 1, 2]).numpy())\n",
     "dtype": "import tensorflow as tf\ndef f(i):\n    half = i / 2\n    return half * 2.0\n"

@@ -110,6 +110,18 @@ def test_json_of_a_run(tmp_path: Path) -> None:
     assert Path(path).read_text() == VECTORIZE
 
 
+def test_a_run_looks_for_what_is_asked_for(tmp_path: Path) -> None:
+    path = script(tmp_path, VECTORIZE)
+    assert {f.code for f in run(read(path, frozenset({"UPS121"})), []).findings} == {"UPS121"}
+    done = doctor("--ignore", "UPS123", "--fix", "--run", path)
+    assert "UPS121" in done.stdout and "UPS123" not in done.stdout, done.stderr
+    (tmp_path / "pyproject.toml").write_text('[tool.upshift.doctor]\nignore = ["UPS1"]\n')
+    done = doctor("--fix", "--run", path)
+    assert done.returncode == 0 and "no slow map was found" in done.stdout, done.stderr
+    assert "list(" not in Path(path).read_text()
+    assert doctor("--format", "sarif", "--run", path).returncode == 2
+
+
 def run_here(tmp_path: Path, text: str) -> tuple[int, str, list[tuple[str, int]]]:
     made = run(read(script(tmp_path, text)), [])
     return made.status, made.error, [(m.site.findings[0].code, m.record.calls) for m in made.measured]
@@ -340,6 +352,22 @@ def test_columns_by_attribute(tmp_path: Path) -> None:
     assert "y = df.a + df['b'] * 2\n" in Path(path).read_text()
     after = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
     assert same_output(plain, after)
+
+
+def test_rows_of_a_function_with_branches(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    text = (
+        "import pandas as pd\nimport numpy as np\nrng = np.random.default_rng(0)\n"
+        "df = pd.DataFrame({'a': rng.random(3000), 'b': rng.random(3000)}, index=range(1, 3001))\n"
+        "def f(row):\n    if row['a'] > row['b']:\n        return row['a'] * 2\n    return row['b']\n"
+        "df['c'] = df.apply(f, axis=1)\nprint(df.sum().tolist(), df.iloc[7].tolist())\n"
+    )
+    path = script(tmp_path, text)
+    plain = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
+    assert "the same output" in treated(path).words[-1]
+    assert "df['c'] = up.map(f, df)\n" in Path(path).read_text()
+    after = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
+    assert same_output(plain, after.stdout)
 
 
 MODULE = """import numpy as np

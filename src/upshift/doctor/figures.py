@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import linecache
 import time
 from collections.abc import Callable
 from typing import Any
 
+from .sources import remember
 from .table import Figure
 
 
@@ -26,7 +26,7 @@ def prepare(figure: Figure) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """Both programs, ready to run."""
     names: dict[str, Any] = {}
     place = f"<figure {id(figure)}>"
-    linecache.cache[place] = (len(figure.setup), None, figure.setup.splitlines(keepends=True), place)  # for AutoGraph
+    remember(place, figure.setup)
     exec(compile(figure.setup, place, "exec"), names)
     slow, fast = (eval(f"lambda: {text}", names) for text in (figure.slow, figure.fast))
     return slow, fast

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .finding import Edit, Fix, Span
-from .sources import MARK, Source, with_magics, without_magics
+from .sources import MARK, Source, lines_of, with_magics, without_magics
 
 
 class CannotRewrite(Exception):
@@ -150,7 +150,7 @@ def add_import(text: str, line: str) -> str:
             break
         else:
             after = node.end_lineno or 0
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     ending = "\r\n" if "\r\n" in text else "\n"
     if after == 0:
         while after < len(lines) and lines[after].startswith("#"):
@@ -163,8 +163,7 @@ def add_import(text: str, line: str) -> str:
 
 def difference(source: Source, made: str) -> str:
     """A unified diff."""
-    before, after = source.text.splitlines(keepends=True), made.splitlines(keepends=True)
-    return "".join(difflib.unified_diff(before, after, source.path, source.path))
+    return "".join(difflib.unified_diff(source.lines, lines_of(made), source.path, source.path))
 
 
 def write(source: Source, made: str) -> None:
@@ -192,7 +191,7 @@ def _rebuild_notebook(source: Source, made: str) -> bytes:
         after = with_magics(parts[cell.number], before)
         if parts[cell.number] != "\n".join(without_magics(before)):
             entry["source"] = after.splitlines(keepends=True) if isinstance(entry["source"], list) else after
-    return (json.dumps(source.notebook, indent=1, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(source.notebook, **source.style) + "\n").encode()
 
 
 def _split_cells(text: str) -> dict[int, str]:

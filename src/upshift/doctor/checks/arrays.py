@@ -72,6 +72,8 @@ check(
         "import math\n" + XS + "ys = [math.sin(x) for x in xs]\n",
         XS + "s = sum(x * x for x in xs)\n",
         XS + "s = max(abs(x - 0.5) for x in xs)\n",
+        NP + "n = 2000\nlat = np.random.default_rng(0).uniform(-90, 90, n)\nfor i in range(n):\n    y = lat[i] * 2\n",
+        NP + "n = 2000\nlat = np.random.uniform(-90, 90, n)\ns = max(abs(x) for x in lat)\n",
         XS + "def f(x):\n    return x * 2 if x > 0 else -x\nys = list(map(f, xs))\n",
         XS + "s = sum(map(lambda x: x * x, xs))\n",
     ),
@@ -81,6 +83,8 @@ check(
         XS + "for x in xs:\n    run_experiment(x)\n",
         NP + "images = np.zeros((10, 64, 64))\nfor image in images:\n    total = image * 2\n",
         XS + "ys = xs * xs\n",
+        NP + "N = 3\na = np.zeros(N)\nfor i in range(N):\n    a[i] = a[i] * 2\n",
+        NP + "rng = np.random.default_rng(0)\na = rng.uniform(0, 1)\nys = [x * 2 for x in range(int(a))]\n",
         XS + "found = any(x > 0.5 for x in xs)\n",
         XS + "words = list(map(str, xs))\n",
         XS + "ys = (x * x for x in xs)\n",
@@ -267,7 +271,8 @@ def _loops_over_indices(file: File, node: ast.For) -> str:
         return ""
     if not isinstance(node.target, ast.Name) or not _is_arithmetic(file, node.body):
         return ""
-    short = type(n := constant(iterable.args[0])) is int and n < 100
+    count = file.count(iterable.args[0])
+    short = count is not None and count < 100
     for statement in node.body:
         for inner in ast.walk(statement):
             if not isinstance(inner, ast.Subscript) or not isinstance(inner.value, ast.Name):
@@ -306,7 +311,7 @@ def _is_arithmetic(file: File, body: list[ast.stmt] | list[ast.expr]) -> bool:
                 if not _is_known_call(file, node):
                     return False
                 works = works or getattr(node.func, "attr", "append") != "append"
-                works = works or getattr(node.func, "id", "") in file.functions
+                works = works or getattr(node.func, "id", "") in {"abs", *file.functions}
             elif not isinstance(node, _WORK):
                 return False
             works = works or isinstance(node, ast.BinOp | ast.Compare)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 import sys
 import time
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..finding import Finding, Span
-from ..sources import Source
+from ..sources import Source, remember
 from .instrument import RECORDER
 from .modules import Modules, prepare
 from .recorder import Record, Recorder
@@ -88,7 +87,7 @@ def run(source: Source, argv: Sequence[str], replay: bool = True, texts: Mapping
     made = Run()
     recorder = Recorder()
     script, code = prepare(source, recorder, replay)
-    modules = Modules(os.path.dirname(source.path) or ".", recorder, texts or {}, replay)
+    modules = Modules(source, recorder, texts or {}, replay)
     with modules.installed():
         script.names = _execute(source, code, argv, recorder, made)
     recorder.finish(made.seconds)
@@ -108,14 +107,9 @@ def _execute(
     source: Source, code: types.CodeType, argv: Sequence[str], recorder: Recorder, made: Run
 ) -> dict[str, Any]:
     """Run code as `__main__`; what the process had before is put back."""
-    path, text = source.path, source.text
+    path = source.path
     module = types.ModuleType("__main__")
-    linecache.cache[path] = (
-        len(text),
-        None,
-        text.splitlines(keepends=True),
-        path,
-    )  # what tracebacks and AutoGraph read
+    remember(path, source.text)
     module.__dict__.update(__file__=path, __builtins__=__builtins__, **{RECORDER: recorder})
     before = sys.argv, sys.path[:], sys.modules["__main__"]
     sys.argv = [path, *argv]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
-import linecache
 import sys
 import textwrap
 import time
@@ -13,7 +12,7 @@ import types
 from typing import Any
 
 from ..kinds import NUMBER, Kind, dtype_family
-from ..sources import without_magics
+from ..sources import remember, without_magics
 from ..walk import File
 from .instrument import RECORDER, instrument
 from .measure import Measured, Run
@@ -50,7 +49,7 @@ _numbers = itertools.count(1)
 def execute(tree: ast.Module, source: str, names: dict[str, Any], recorder: Recorder) -> Any:
     """Run a cell in the notebook's names, which it leaves as it would have; its functions have their source."""
     place = f"<cell {next(_numbers)} of %%upshift>"
-    linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
+    remember(place, source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     names[RECORDER] = recorder
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import linecache
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 
 from ..finding import Edit, Finding, Fix
 from ..rewrite import CannotRewrite, apply
+from ..sources import remember
 from ..walk import File
 from .compare import Verdict, compare
 from .purity import LIBRARIES, why_not_again
@@ -169,7 +169,7 @@ def alternatives(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alt
         if "vectorised" in fixes:
             found["vectorised"] = lambda call: call.args[0](call.fn.__self__)
         if "up.map" in fixes:
-            found["up.map"] = _over_column
+            found["up.map"] = _over_rows if "UPS131" in codes else _over_column
     return found
 
 
@@ -238,6 +238,10 @@ def _along_axis(call: Kept) -> Any:
     return up.map(fn, arr if axis else arr.T)
 
 
+def _over_rows(call: Kept) -> Any:
+    return _load("upshift").map(call.args[0] if call.args else call.keywords["func"], call.fn.__self__)
+
+
 def _over_column(call: Kept) -> Any:
     up, pd = _load("upshift"), _load("pandas")
     column = call.fn.__self__
@@ -249,7 +253,7 @@ def _in_place_of(fix: Fix, edit: Edit, names: dict[str, Any]) -> Alternative:
     place = f"<{edit.action} with {fix.name}>"
     made = "" if edit.action == "block" else f"{_MADE} = "
     text = "".join(f"{line}\n" for line in fix.imports) + made + edit.text
-    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+    remember(place, text)
     code = compile(text, place, "exec", dont_inherit=True)
 
     def run(call: Kept) -> Any:
@@ -290,7 +294,7 @@ def _rebuild(file: File, finding: Finding, fix: Fix, name: str, names: dict[str,
         return None
     text = "\n".join([*fix.imports, ast.unparse(wanted[0])]) + "\n"
     place = f"<{name} with {fix.name}>"
-    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)  # AutoGraph reads sources
+    remember(place, text)
     own = dict(names)
     exec(compile(text, place, "exec", dont_inherit=True), own)
     return own[name]

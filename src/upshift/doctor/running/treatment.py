@@ -199,8 +199,9 @@ def run_in_child(
     """Run a script in a process of its own; its output is passed on while it runs, and kept."""
     with tempfile.TemporaryDirectory(prefix="upshift-doctor-") as folder:
         job, report = Path(folder, "job.json"), Path(folder, "report")
-        words = {"path": source.path, "text": source.text, "argv": list(argv), "replay": replay, "texts": texts}
-        job.write_text(json.dumps({**words, "report": str(report)}), encoding="utf-8")
+        asked = {"path": source.path, "text": source.text, "codes": None if source.codes is None else [*source.codes]}
+        words = {**asked, "argv": list(argv), "replay": replay, "texts": texts, "report": str(report)}
+        job.write_text(json.dumps(words), encoding="utf-8")
         command = [sys.executable, "-m", "upshift.doctor.running.child", str(job)]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
