@@ -20,7 +20,7 @@ from upshift.doctor.rewrite import write
 from upshift.doctor.running.compare import compare
 from upshift.doctor.running.measure import run
 from upshift.doctor.running.notebook import run_cell
-from upshift.doctor.running.story import as_report
+from upshift.doctor.running.report import as_report
 from upshift.doctor.running.treatment import Outcome, same_output, treat
 from upshift.doctor.sources import Source, read
 
@@ -317,6 +317,24 @@ def test_the_recorder_changes_nothing_that_the_script_sees(tmp_path: Path, capsy
     measured = capsys.readouterr().out
     run(Source(source.path, source.text), [], replay=False)
     assert capsys.readouterr().out == measured
+
+
+def test_methods_are_measured(tmp_path: Path) -> None:
+    text = (
+        "import numpy as np\nclass Base:\n    pass\nclass Model(Base):\n    def __init__(self, n):\n"
+        "        self.scale, self.n = 2.0, n\n    @property\n    def scaled(self):\n"
+        "        xs = np.linspace(0, 1, self.n)\n        return [x * self.scale for x in xs]\n"
+        "    def __call__(self):\n        return np.vectorize(lambda x: x * 3)(np.arange(self.n)).sum()\n"
+        "class Layer(np.ndarray):\n    def squares(self):\n        return [x * x for x in np.ones(999)]\n"
+        "model = Model(3000)\nprint(sum(model.scaled), model(), len(Layer(1).squares()))\n"
+    )
+    path = script(tmp_path, text)
+    plain = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
+    sites = treated(path).report["data"]["sites"]
+    assert sorted((s["line"], s["calls"], s["elements"]) for s in sites) == [(10, 1, 3000), (12, 1, 3000)]
+    assert "up.vectorize(lambda x: x * 3)" in Path(path).read_text()
+    after = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
+    assert same_output(plain, after)
 
 
 def test_short_calls_are_sampled_and_all_counted(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from upshift.doctor.checks import CHECKS
 from upshift.doctor.figures import prepare
 from upshift.doctor.fixing import fix, look
 from upshift.doctor.running.measure import run
-from upshift.doctor.running.story import as_report
+from upshift.doctor.running.report import as_report
 from upshift.doctor.running.treatment import safe_but, treat
 from upshift.doctor.sources import Source, read
 

@@ -371,7 +371,8 @@ class Names:
                 return Kind(
                     "array", dtype_family(self.dtype(node.args[0] if node.args else None)), base.rank, base.size
                 )
-            return ARRAY if method == "reshape" else Kind("array", base.dtype, base.rank, base.size)
+            rank = 1 if method in ("ravel", "flatten") else base.rank
+            return ARRAY if method == "reshape" else Kind("array", base.dtype, rank, base.size)
         if base.what == "generator":
             return self._drawn(node, method)
         if base.what == "frame" and method in FRAME_METHODS:

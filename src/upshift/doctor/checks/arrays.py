@@ -7,7 +7,7 @@ import ast
 from ..finding import Fix
 from ..kinds import Kind, argument, constant
 from ..loops import loop_fixes
-from ..rewriting import UP, fill_in, renamed
+from ..proposals import UP, fill_in, renamed
 from ..table import Figure, check, on_builtin, on_call, on_loop
 from ..vector import Body, judge
 from ..walk import File
@@ -72,6 +72,8 @@ check(
         "import math\n" + XS + "ys = [math.sin(x) for x in xs]\n",
         XS + "s = sum(x * x for x in xs)\n",
         XS + "s = max(abs(x - 0.5) for x in xs)\n",
+        NP + "a = np.ones((99, 99))\nfor i in range(99):\n    for j in range(99):\n        a[i][j] = a[i][j] * 2\n",
+        NP + "s = 0\nfor x in np.ones((99, 99)).ravel():\n    s += x * 2\n",
         NP + "n = 2000\nlat = np.random.default_rng(0).uniform(-90, 90, n)\nfor i in range(n):\n    y = lat[i] * 2\n",
         NP + "n = 2000\nlat = np.random.uniform(-90, 90, n)\ns = max(abs(x) for x in lat)\n",
         XS + "def f(x):\n    return x * 2 if x > 0 else -x\nys = list(map(f, xs))\n",
@@ -275,18 +277,27 @@ def _loops_over_indices(file: File, node: ast.For) -> str:
     short = count is not None and count < 100
     for statement in node.body:
         for inner in ast.walk(statement):
-            if not isinstance(inner, ast.Subscript) or not isinstance(inner.value, ast.Name):
+            base, places = _indexed(inner)
+            if not isinstance(base, ast.Name) or getattr(places[0], "id", "") != node.target.id:
                 continue
-            kind = file.kind(inner.value)
-            if isinstance(inner.ctx, ast.Load) and getattr(inner.slice, "id", "") == node.target.id:
-                if _is_large(kind) and not short:
-                    return inner.value.id
-            elif isinstance(inner.slice, ast.Tuple) and isinstance(statement, ast.For):
-                first = inner.slice.elts[0] if inner.slice.elts else None
-                whole = kind.what == "array" and kind.rank == len(inner.slice.elts)
-                if getattr(first, "id", "") == node.target.id and whole and (kind.size or 1000) >= 1000:
-                    return inner.value.id
+            kind = file.kind(base)
+            if len(places) == 1:
+                if isinstance(inner.ctx, ast.Load) and _is_large(kind) and not short:  # type: ignore[attr-defined]
+                    return base.id
+                continue
+            whole = kind.what == "array" and kind.rank == len(places)
+            if isinstance(statement, ast.For) and whole and (kind.size or 1000) >= 1000:
+                return base.id
     return ""
+
+
+def _indexed(node: ast.AST) -> tuple[ast.AST, list[ast.expr]]:
+    """The array and the indices of `x[i]`, `x[i, j]` or `x[i][j]`."""
+    places: list[ast.expr] = []
+    while isinstance(node, ast.Subscript):
+        places = [*(node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]), *places]
+        node = node.value
+    return (node, places) if places else (ast.Pass(), [])
 
 
 _WORK = (

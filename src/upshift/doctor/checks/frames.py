@@ -7,7 +7,7 @@ import ast
 from ..finding import Fix
 from ..kinds import FRAME_ATTRIBUTES, argument, constant
 from ..names import bound_by, filled
-from ..rewriting import POLARS, UP
+from ..proposals import POLARS, UP
 from ..table import Figure, check, on_method
 from ..vector import body_of
 from ..walk import File

@@ -6,7 +6,7 @@ import ast
 
 from ..finding import Fix
 from ..kinds import Kind, argument, constant, dtype_family, keyword
-from ..rewriting import UT, renamed, vectorised_fix, with_keyword
+from ..proposals import UT, renamed, vectorised_fix, with_keyword
 from ..table import Figure, check, on_call, on_method
 from ..vector import CLOSE, EXACT, Body, body_of, judge
 from ..walk import File

@@ -7,7 +7,7 @@ import ast
 from ..finding import Edit, Fix
 from ..kinds import Kind, constant, dtype_family
 from ..loops import loop_fixes
-from ..rewriting import UP, fill_in
+from ..proposals import UP, fill_in
 from ..table import Figure, check, on_loop, on_method, on_store
 from ..vector import Body, judge
 from ..walk import File

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..sources import Source
 from .measure import run
-from .story import as_report
+from .report import as_report
 
 
 def main(job: str) -> int:

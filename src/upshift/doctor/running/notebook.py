@@ -18,8 +18,8 @@ from .instrument import RECORDER, instrument
 from .measure import Measured, Run
 from .recorder import Recorder
 from .replay import try_all
+from .report import tell
 from .sites import find_sites
-from .story import tell
 
 
 def run_cell(text: str, names: dict[str, Any]) -> tuple[Any, str]:

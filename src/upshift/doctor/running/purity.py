@@ -25,7 +25,7 @@ BUILTINS = frozenset(
 )
 METHODS = frozenset(
     "numpy sum mean max min std var astype copy reshape dot item any all argmax argmin round clip transpose ravel get "
-    "lower upper strip split startswith endswith replace join format flatten tolist cumsum to_numpy".split()
+    "set_shape lower upper strip split startswith endswith replace join format flatten tolist cumsum to_numpy".split()
 )
 
 

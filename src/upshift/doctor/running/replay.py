@@ -123,9 +123,7 @@ def _try(name: str, run: Alternative, record: Record) -> Trial:
             made = run(call)
             seconds = time.perf_counter() - start
         except Exception as error:  # an alternative that raises is one that does not work: that is what is asked
-            return Trial(
-                name, 0.0, 0.0, f"{type(error).__name__}: {str(error).splitlines()[0][:100] if str(error) else ''}"
-            )
+            return Trial(name, 0.0, 0.0, f"{type(error).__name__}: {_gist(error)}")
         found = compare(call.result, made)
         verdict = found if found == "differs" or (found == "close" and verdict == "equal") else verdict
         cold = seconds if i == 0 else cold
@@ -137,6 +135,12 @@ def _try(name: str, run: Alternative, record: Record) -> Trial:
         warm = min(warm, time.perf_counter() - start)
     saved = record.seconds - (cold + (record.calls - 1) * warm)
     return Trial(name, cold, warm, verdict, saved if verdict != "differs" else 0.0)
+
+
+def _gist(error: Exception) -> str:
+    """The line of an error's text that says what is wrong: the first, but for AutoGraph's, which end with it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    return lines[-1 if lines[0] == "in user code:" else 0][:100]
 
 
 def alternatives(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alternative]:

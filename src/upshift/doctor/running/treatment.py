@@ -1,4 +1,4 @@
-"""A script in, measured and mended: run, repair what does not run, try alternatives, rewrite, run again and compare.
+"""Measure a script and mend it: repair what does not run, try alternatives, rewrite, run again, compare.
 
 Modules that the script imports are rewritten with it, where they are named."""
 
