@@ -296,7 +296,7 @@ class Writer(Aggregates):
         """Versions that a block leads to, and that are not written yet."""
         self.exits: dict[int, str] = {}
         self.entry: list[str] = []
-        self.rooms: dict[str, str] = {}
+        self.slots: dict[str, str] = {}
         self.filename, self.line = "", 0
         self.handler: Version | None = None
         self.parts = {}
@@ -344,10 +344,10 @@ class Writer(Aggregates):
         return self._arena
 
     def kept(self, key: str) -> str:
-        """Room for an int under a name, zero when this function begins."""
-        found = self.rooms.get(key)
+        """A slot of the stack for an int, by name; zero when this function begins."""
+        found = self.slots.get(key)
         if found is None:
-            found = self.rooms[key] = self.local("i64")
+            found = self.slots[key] = self.local("i64")
             self.entry.append(f"  store i64 0, ptr {found}")
         return found
 

@@ -386,11 +386,11 @@ class Flat:
         outs = [np.empty(n, dtype) for dtype in self.select.dtypes]
         left = np.empty(n, bool)
         own = np.array([*uniform, 0.0], np.float64)
-        given, room = (np.array([a.ctypes.data for a in arrays], np.int64) for arrays in (columns, outs))
+        given, into = (np.array([a.ctypes.data for a in arrays], np.int64) for arrays in (columns, outs))
         odd: list[int] = []
 
         def stretch(span: slice) -> None:
-            odd.append(self.call(*(a.ctypes.data for a in (given, room, left, own)), span.start, span.stop))
+            odd.append(self.call(*(a.ctypes.data for a in (given, into, left, own)), span.start, span.stop))
 
         if threads > 1 and n * self.rate > THREADS_PAY_SECONDS:
             side_by_side(stretch, chunks_of(0, n, max(n // (4 * threads), 1), threads), threads)
