@@ -241,14 +241,16 @@ def _scatter(file: File, target: ast.Subscript, statement: ast.stmt) -> list[Fix
     negative = any(isinstance(n, int | float) and n < 0 for n in map(constant, index))
     if rank != len(index) or not whole or negative or not isinstance(target.value, ast.Name):
         return []
+    how = ""
     if isinstance(statement, ast.AugAssign):
         how = {ast.Add: "add", ast.Sub: "sub"}.get(type(statement.op), "")
-    else:
-        how = "update" if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else ""
-    value = getattr(statement, "value", None)
-    if not how or file.scope.graph or file.kind(value).what not in ("number", "tensor"):
+    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        how = "update"
+    if not how or not isinstance(statement, ast.Assign | ast.AugAssign) or file.scope.graph:
+        return []
+    if file.kind(statement.value).what not in ("number", "tensor"):
         return []
     tf = file.alias("tensorflow") or "tf"
     name, at = target.value.id, ", ".join(file.text(i) for i in index)
-    text = f"{name} = {tf}.tensor_scatter_nd_{how}({name}, [[{at}]], [{file.text(value)}])"
+    text = f"{name} = {tf}.tensor_scatter_nd_{how}({name}, [[{at}]], [{file.text(statement.value)}])"
     return [Fix(f"tensor_scatter_nd_{how}", "safe", (Edit("statement", file.span(statement), text),), repairs=True)]
