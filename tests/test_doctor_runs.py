@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -161,6 +163,19 @@ def test_scripts_that_fork_or_leave(tmp_path: Path) -> None:
     left = doctor("--fix", "--run", script(tmp_path, HEAD + "import os\nprint('x', flush=True)\nos._exit(5)\n"))
     assert left.returncode == 2 and "no measurements" in left.stdout and "status 5" in left.stdout
     assert "list(" not in (tmp_path / "script.py").read_text()
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="POSIX process groups")
+def test_an_interrupted_script_is_reported(tmp_path: Path) -> None:
+    path = script(tmp_path, HEAD + "import time\nprint('ready', flush=True)\ntime.sleep(100)\n")
+    command = [sys.executable, "-m", "upshift", "doctor", "--run", path]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to the doctor and to the script
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 2 and "ended with KeyboardInterrupt" in out and "line 3: 1 call, 1,000 elements" in out
 
 
 def test_scripts_that_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

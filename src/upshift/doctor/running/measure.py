@@ -125,10 +125,10 @@ def _execute(
             raise
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
-    except Exception as error:  # the user's error is shown as Python shows it, and the doctor goes on
+    except (Exception, KeyboardInterrupt) as error:  # it is shown as Python shows it, and the doctor goes on
         if os.getpid() != parent:
             raise
-        made.status = 1
+        made.status = 130 if isinstance(error, KeyboardInterrupt) else 1
         made.error = traceback.format_exception_only(error)[-1].strip().splitlines()[-1].strip()
         made.line = _line(error, path)
         _show(error, path)
