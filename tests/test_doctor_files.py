@@ -164,6 +164,18 @@ def test_a_notebook_is_written_as_it_was(style: dict[str, Any], tmp_path: Path) 
     assert path.read_text(encoding="utf-8") == before.replace("[x * x for x in xs]", "list(xs * xs)")
 
 
+def test_without_libcst_nothing_is_rewritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.py"
+    path.write_text(SLOW)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    for words in (["--fix", str(path)], ["--diff", str(path)], ["--fix", "--run", str(path)]):
+        assert main(["doctor", *words]) == 2
+        assert 'rewriting needs libcst: pip install "upshift[doctor]"' in capsys.readouterr().err
+    assert main(["doctor", str(path)]) == 1 and path.read_text() == SLOW
+
+
 def printed(text: str) -> str:
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):

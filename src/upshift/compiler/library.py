@@ -27,6 +27,7 @@ from .captures import literal_of
 from .check import Leaves, Walk
 from .classes import class_of, is_instance
 from .code import Op
+from .containers import append, iterate
 from .kinds import (
     BOOL,
     COMPLEX,
@@ -56,7 +57,7 @@ from .kinds import (
     matches,
     plain,
 )
-from .operations import COMPARISONS, HOOKS, OPERATORS, iterate, operate, range_length
+from .operations import COMPARISONS, HOOKS, OPERATORS, operate, range_length
 from .prelude import hashes, intrinsics, iterables, lists, objects, tables
 from .prelude import numbers as _numbers
 from .prelude.registry import METHODS, F, registered
@@ -736,7 +737,7 @@ def special_method(cls: str, *names: str) -> Callable[[F], F]:
 def _append(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if len(args) != 2:
         return False
-    operations.append(walk, op, *args)
+    append(walk, op, *args)
     return True
 
 

@@ -17,7 +17,7 @@ from .finding import Finding
 from .fixing import fix, look
 from .formats import FORMATS
 from .pages import page
-from .rewrite import CannotRewrite, difference, write
+from .rewrite import CannotRewrite, check_libcst, difference, write
 from .running import treatment
 from .running.treatment import run_in_child
 from .settings import BadSetting, Settings, check_codes, read_settings
@@ -34,11 +34,13 @@ def main(words: Sequence[str]) -> int:
             return _show_list()
         if options.explain or options.figure:
             return _show_code(options.explain or options.figure, figure=bool(options.figure))
+        if options.fix or options.diff:
+            check_libcst()
         settings = merge(read_settings(_start(options.run[:1] or options.paths)), options)
         if options.run:
             return _show_run(options, settings)
         return treat(options, settings)
-    except BadSetting as error:
+    except (BadSetting, CannotRewrite) as error:
         print(f"upshift doctor: {error}", file=sys.stderr)
         return FAILED
     except BrokenPipeError:  # the reader has seen enough
@@ -165,11 +167,11 @@ def treat(options: argparse.Namespace, settings: Settings) -> int:
     gc.disable()  # syntax trees have no circles: collecting garbage among them costs half the time
     try:
         for path in find_files(options.paths or ["."], settings.exclude):
-            files += 1
             source = None
             try:
                 source = read(path, settings.codes)
                 findings += mend(source, options) if options.fix or options.diff else look(source)
+                files += 1
             except (SyntaxError, Unreadable, CannotRewrite, RecursionError, MemoryError, ValueError, OSError) as error:
                 errors.append(_complaint(path, error, source))
     finally:

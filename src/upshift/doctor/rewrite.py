@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import importlib.util
 import json
 import os
 import tempfile
@@ -18,15 +19,20 @@ class CannotRewrite(Exception):
     """The edits do not fit the source, or libcst is missing."""
 
 
+def check_libcst() -> None:
+    """CannotRewrite where libcst is missing."""
+    if importlib.util.find_spec("libcst") is None:
+        raise CannotRewrite('rewriting needs libcst: pip install "upshift[doctor]"')
+
+
 def apply(text: str, fixes: Sequence[Fix]) -> str:
     """The source with the fixes made. It still is Python, or CannotRewrite is raised."""
     if not fixes:
         return text
-    try:
-        import libcst as cst
-        from libcst.metadata import MetadataWrapper
-    except ImportError:
-        raise CannotRewrite('rewriting needs libcst: pip install "upshift[doctor]"') from None
+    check_libcst()
+    import libcst as cst
+    from libcst.metadata import MetadataWrapper
+
     edits = {edit.span: edit for fix in fixes for edit in fix.edits}
     try:
         module = MetadataWrapper(cst.parse_module(text))
