@@ -12,7 +12,7 @@ from .table import Figure
 
 def measure(figure: Figure, seconds: float = 0.3) -> tuple[float, float]:
     """Seconds for one evaluation of each: the median of evaluations that take turns, after one that is not counted."""
-    slow, fast = prepare(figure)
+    slow, fast = programs_of(figure)
     slow(), fast()
     spent: tuple[list[float], list[float]] = ([], [])
     until = time.perf_counter() + seconds
@@ -22,7 +22,7 @@ def measure(figure: Figure, seconds: float = 0.3) -> tuple[float, float]:
     return sorted(spent[0])[len(spent[0]) // 2], sorted(spent[1])[len(spent[1]) // 2]
 
 
-def prepare(figure: Figure) -> tuple[Callable[[], Any], Callable[[], Any]]:
+def programs_of(figure: Figure) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """Both programs, ready to run."""
     names: dict[str, Any] = {}
     place = f"<figure {id(figure)}>"

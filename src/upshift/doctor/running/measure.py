@@ -15,7 +15,7 @@ from typing import Any
 from ..finding import Finding, Span
 from ..sources import Source, remember
 from .instrument import RECORDER
-from .modules import Modules, prepare
+from .modules import Modules, instrumented
 from .recorder import Record, Recorder
 from .replay import Trial, try_all
 from .sites import Site
@@ -86,7 +86,7 @@ def run(source: Source, argv: Sequence[str], replay: bool = True, texts: Mapping
     """
     made = Run()
     recorder = Recorder()
-    script, code = prepare(source, recorder, replay)
+    script, code = instrumented(source, recorder, replay)
     modules = Modules(source, recorder, texts or {}, replay)
     with modules.installed():
         script.names = _execute(source, code, argv, recorder, made)

@@ -32,7 +32,7 @@ class Part:
     """The globals of the script or module while it runs and afterwards."""
 
 
-def prepare(source: Source, recorder: Recorder, replay: bool, shown: str = "") -> tuple[Part, CodeType]:
+def instrumented(source: Source, recorder: Recorder, replay: bool, shown: str = "") -> tuple[Part, CodeType]:
     """A file that is about to run: its findings, its sites, and the code that reports them."""
     file = File(source.path, source.text, ast.parse(source.text, source.path))
     findings = [replace(f, path=shown or source.path) for f in file.examine() if source.wants(f)]
@@ -61,7 +61,7 @@ class Modules:
             source = read(str(spec.origin), self.codes)
             shown = os.path.relpath(source.path, self.start)
             source = replace(source, text=self.texts.get(shown, source.text))
-            part, code = prepare(source, self.recorder, self.replay, shown)
+            part, code = instrumented(source, self.recorder, self.replay, shown)
         except (Unreadable, SyntaxError, ValueError, RecursionError):
             return None  # Python says what is wrong with it, as without the doctor
         spec.loader = _Loader(name, source.path, self, part, code)
