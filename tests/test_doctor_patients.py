@@ -119,6 +119,11 @@ def test_the_gain_is_measured_and_told(name: str, results: dict[str, Any]) -> No
     )
 
 
+def test_a_function_of_numpy_is_mapped_over_the_array(results: dict[str, Any]) -> None:
+    (site,) = results["p13_add_one"]["sites"]
+    assert {trial["name"]: trial["verdict"] for trial in site["trials"]}["up.map"] == "equal"
+
+
 def test_traces_are_counted(results: dict[str, Any]) -> None:
     (site,) = results["p07_add_ints"]["sites"]
     assert (site["calls"], site["traces"]) == (60, 60)

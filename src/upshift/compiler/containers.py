@@ -39,17 +39,7 @@ from .operations import ARRAYS, HOOKS, OF_ARRAYS, capture, comparison, index_of,
 from .protocol import is_object, is_user_object
 from .rows import memory, numbers
 from .rows.numbers import base, safe
-from .values import (
-    captured,
-    constant,
-    item_of_tuple,
-    list_of,
-    nothing,
-    storable,
-    tuple_of,
-    tuple_row,
-    value_of_member,
-)
+from .values import captured, constant, item_of_tuple, list_of, nothing, storable, tuple_of, tuple_row, value_of_member
 
 # ---- tuples, lists, slices
 

@@ -51,14 +51,7 @@ from .prelude.registry import registered
 from .protocol import UNARY, compare_objects, compare_tuples, is_object, truth_of
 from .rows import memory, numbers, numpy_numbers, texts
 from .rows.numbers import base, is_numpy_number, safe
-from .values import (
-    captured,
-    constant,
-    is_tied,
-    tuple_row,
-    value_of_member,
-    values_of_members,
-)
+from .values import captured, constant, is_tied, tuple_row, value_of_member, values_of_members
 
 OPERATORS: list[Callable[..., bool]] = []
 """Operators of lists, texts and objects: each says whether it was meant."""

@@ -6,7 +6,8 @@ import ast
 
 from ..finding import Fix
 from ..kinds import Kind, argument, constant, dtype_family, keyword
-from ..proposals import UT, renamed, vectorised_fix, with_keyword
+from ..names import names_in
+from ..proposals import UP, UT, renamed, vectorised_fix, with_keyword
 from ..table import Figure, check, on_call, on_method
 from ..vector import CLOSE, EXACT, Body, body_of, judge
 from ..walk import File
@@ -128,6 +129,8 @@ check(
     ),
 )
 
+BRIDGES = ("tensorflow.numpy_function", "tensorflow.py_function")
+_DECLARES = frozenset({"fn", "elems", "dtype", "fn_output_signature"})
 _HARMLESS = frozenset({"parallel_iterations", "name", "back_prop", "swap_memory", "infer_shape"})
 
 
@@ -154,7 +157,27 @@ def _look_at_map_fn(file: File, node: ast.Call, name: str) -> None:
             file.report("UPS102", node, f"tf.map_fn{eager}, of operations that take all elements at once", *fixes)
             return
     if file.scope.eager:
-        file.report("UPS101", node, "tf.map_fn runs the function eagerly for each element; use ut.map_fn", other)
+        fixes = [*_of_numpy(file, node, body, elems), other]
+        file.report("UPS101", node, "tf.map_fn runs the function eagerly for each element; use ut.map_fn", *fixes)
+
+
+def _of_numpy(file: File, node: ast.Call, body: Body | None, elems: ast.expr) -> list[Fix]:
+    """`tf.map_fn(lambda x: tf.numpy_function(f, [x], T), xs)` as a map of `f` over NumPy's array."""
+    call = body.expression if body is not None else None
+    if body is None or not isinstance(call, ast.Call) or file.dotted(call.func) not in BRIDGES:
+        return []
+    if len(call.args) != 3 or call.keywords or not {k.arg for k in node.keywords} <= _HARMLESS | _DECLARES:
+        return []
+    function, given, dtype = call.args
+    alone = isinstance(given, ast.List | ast.Tuple) and [getattr(e, "id", "") for e in given.elts] == [*body.parameters]
+    single = alone and len(body.parameters) == 1 and not names_in(function, dtype) & set(body.parameters)
+    what = file.kind(elems).what
+    if not single or not isinstance(elems, ast.Name) or isinstance(dtype, ast.List | ast.Tuple) or not what:
+        return []
+    xs = elems.id if what == "array" else f"{elems.id}.numpy()"
+    tf = file.alias("tensorflow") or "tf"
+    text = f"{tf}.convert_to_tensor(up.map({file.text(function)}, {xs}), {file.text(dtype)})"
+    return [Fix("up.map", "checked", (file.swap(node, text),), UP)]
 
 
 def _changes(file: File, node: ast.Call, body: Body, elems: ast.expr, kind: Kind) -> bool:
@@ -256,7 +279,7 @@ def _look_at_vectorized_map(file: File, node: ast.Call, name: str) -> None:
     file.report("UPS104", node, "tf.vectorized_map traces anew at every call outside a tf.function", *fixes)
 
 
-@on_call("tensorflow.numpy_function", "tensorflow.py_function")
+@on_call(*BRIDGES)
 def _look_at_bridge(file: File, node: ast.Call, name: str) -> None:
     short = name.replace("tensorflow", "tf")
     if file.scope.mapped in ("tensorflow.map_fn", "tensorflow.vectorized_map"):

@@ -90,7 +90,7 @@ class Recorder:
             start = time.perf_counter()
             result = fn(*args, **keywords)
             seconds = time.perf_counter() - start
-            record.add(seconds, _length(fn, args))
+            record.add(seconds, _length(fn, (*args, *keywords.values())))
             if copies is not None:
                 record.kept.append(Kept(fn, *copies, result, seconds))
             return result

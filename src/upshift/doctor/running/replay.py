@@ -6,10 +6,11 @@ import ast
 import importlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..finding import Edit, Finding, Fix
+from ..kinds import argument
 from ..rewrite import CannotRewrite, apply
 from ..sources import remember
 from ..walk import File
@@ -164,7 +165,7 @@ def alternatives(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alt
     elif site.sort == "vectorized":
         found["up.vectorize"] = _with_upshift_vectorize()
     elif codes & {"UPS101", "UPS102", "UPS103"}:
-        found |= _of_map(fixes, "map_fn")
+        found |= _of_map(fixes, "map_fn") | _over_numpy(file, site, names)
     elif "UPS104" in codes:
         found |= _of_map(fixes, "vectorized_map")
     elif "UPS122" in codes and "up.map" in fixes:
@@ -187,7 +188,7 @@ def _of_map(fixes: set[str], name: str) -> dict[str, Alternative]:
     graphs: dict[int, Any] = {}
 
     def in_graph(call: Kept) -> Any:
-        graph = graphs.setdefault(id(call.fn), tf.function(lambda e: call.fn(call.args[0], e, **_rest(call))))
+        graph = graphs.setdefault(id(call.fn), tf.function(lambda e: call.fn(_fn(call), e, **_rest(call))))
         return graph(_elems(call))
 
     found: dict[str, Alternative] = {}
@@ -196,6 +197,18 @@ def _of_map(fixes: set[str], name: str) -> dict[str, Alternative]:
     found[f"ut.{name}"] = lambda call: getattr(ut, name)(*call.args, **call.keywords)
     found[f"tf.function({name})"] = in_graph
     return found
+
+
+def _over_numpy(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alternative]:
+    """What stands in place of a map whose elements have a name, run with these elements."""
+    texts = [(fix, edit) for fix, edit in _texts(site) if fix.name == "up.map"]
+    if not texts:
+        return {}
+    node = next(n for n in ast.walk(file.tree) if isinstance(n, ast.Call) and file.span(n) == site.span)
+    elems = argument(node, 1, "elems")
+    assert isinstance(elems, ast.Name)
+    own, run = elems.id, _in_place_of(*texts[0], names)
+    return {"up.map": lambda call: run(replace(call, keywords={own: _elems(call)}))}
 
 
 def _fn(call: Kept) -> Any:
