@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 _LEAVES = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del})
@@ -34,7 +35,7 @@ class Outline:
     written: set[str] = field(default_factory=set)
     """Names that some function declares global or nonlocal."""
 
-    @property
+    @cached_property
     def writes_by_text(self) -> bool:
         """Whether names may take values by `exec`, or by items of `globals()`."""
         return any({"exec", "globals"} & uses for uses in self.uses.values())
