@@ -87,10 +87,7 @@ def _editor(edits: dict[Span, Edit]) -> Any:
             edit = self.edit_at(original, "unwrap")
             if edit is None or not isinstance(updated.body, cst.IndentedBlock):
                 return updated
-            body = list(updated.body.body)
-            if body and hasattr(body[0], "leading_lines"):
-                body[0] = body[0].with_changes(leading_lines=[*updated.leading_lines, *body[0].leading_lines])
-            return cst.FlattenSentinel(body)
+            return _in_place_of(updated, list(updated.body.body))
 
         def leave_While(self, original: Any, updated: Any) -> Any:
             return self.with_before(original, updated)
@@ -107,10 +104,7 @@ def _editor(edits: dict[Span, Edit]) -> Any:
             if edit is None:
                 return self.with_before(original, updated)
             module = cst.parse_module(edit.text)
-            body = list(module.body)
-            leading = [*updated.leading_lines, *module.header, *body[0].leading_lines]
-            body[0] = body[0].with_changes(leading_lines=leading)
-            return cst.FlattenSentinel(body)
+            return _in_place_of(updated, list(module.body), module.header)
 
         def leave_SimpleStatementLine(self, original: Any, updated: Any) -> Any:
             kept = []
@@ -120,16 +114,26 @@ def _editor(edits: dict[Span, Edit]) -> Any:
                     kept.append(after)
                 elif edit.text:
                     kept.append(cst.parse_statement(edit.text).body[0])
-            if not kept:
-                if any(line.comment for line in updated.leading_lines):  # comments stay
-                    return cst.SimpleStatementLine([cst.Pass()], leading_lines=updated.leading_lines)
-                return cst.RemoveFromParent()
-            return updated.with_changes(body=kept)
+            if kept:
+                return updated.with_changes(body=kept)
+            if any(line.comment for line in updated.leading_lines):  # comments stay
+                return cst.SimpleStatementLine([cst.Pass()], leading_lines=updated.leading_lines)
+            return cst.RemoveFromParent()
 
         def leave_IndentedBlock(self, original: Any, updated: Any) -> Any:
             return updated if updated.body else updated.with_changes(body=[cst.SimpleStatementLine([cst.Pass()])])
 
     return Editor()
+
+
+def _in_place_of(statement: Any, body: list[Any], header: Sequence[Any] = ()) -> Any:
+    """Other statements in place of one, with the comments and blank lines before it."""
+    import libcst as cst
+
+    if body and hasattr(body[0], "leading_lines"):
+        leading = [*statement.leading_lines, *header, *body[0].leading_lines]
+        body[0] = body[0].with_changes(leading_lines=leading)
+    return cst.FlattenSentinel(body)
 
 
 def _with_parentheses(original: Any, text: str) -> Any:
