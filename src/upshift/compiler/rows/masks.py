@@ -18,8 +18,8 @@ WIDE = 8 if sys.byteorder == "little" else 1
 
 def count(w: Any, kind: Array, x: str) -> str:
     """How many items of a mask are set."""
-    total = w.local("i64")
-    w.do(f"store i64 0, ptr {total}")
+    room = w.local("i64")
+    w.do(f"store i64 0, ptr {room}")
 
     def item(v: Width, pointers: list[str]) -> None:
         found = w.new(f"load i{8 * v.count}, ptr {pointers[0]}, align 1")
@@ -27,11 +27,11 @@ def count(w: Any, kind: Array, x: str) -> str:
             found = w.new(f"zext i8 {found} to i64")
         else:
             found = w.intrinsic("llvm.ctpop.i64", "i64", ("i64", found))
-        before = w.new(f"load i64, ptr {total}")
-        w.do(f"store i64 {w.new(f'add i64 {before}, {found}')}, ptr {total}")
+        before = w.new(f"load i64, ptr {room}")
+        w.do(f"store i64 {w.new(f'add i64 {before}, {found}')}, ptr {room}")
 
     Nest(w, arrays.shape_of(w, kind, x), [(kind, x)]).items(item, WIDE)
-    return str(w.new(f"load i64, ptr {total}"))
+    return str(w.new(f"load i64, ptr {room}"))
 
 
 def _each_true(w: Any, parts: Sequence[tuple[Array, str]], body: Callable[[list[str]], None]) -> None:
@@ -72,10 +72,10 @@ def _each_true(w: Any, parts: Sequence[tuple[Array, str]], body: Callable[[list[
 
 
 def taken(made: Array, mask: Array, kind: Array) -> Any:
-    """The items of an array where a mask is set, into one of their number."""
+    """The items of an array where a mask is set, into one that has room for them."""
 
-    def emit(w: Any, into: str, m: str, x: str) -> None:
-        next_ = _walking(w, made, into)
+    def emit(w: Any, room: str, m: str, x: str) -> None:
+        next_ = _walking(w, made, room)
         _each_true(w, [(mask, m), (kind, x)], lambda at: next_(arrays.load(w, kind.dtype, at[0])))
 
     return emit
@@ -106,13 +106,13 @@ def put(kind: Array, mask: Array, given: Kind) -> Any:
 
 def _walking(w: Any, kind: Array, x: str) -> Callable[[str], None]:
     """What puts one item after the other into an array of one axis."""
-    slot = w.local("ptr")
-    w.do(f"store ptr {arrays.data(w, kind, x)}, ptr {slot}")
+    room = w.local("ptr")
+    w.do(f"store ptr {arrays.data(w, kind, x)}, ptr {room}")
 
     def next_(value: str) -> None:
-        pointer = w.new(f"load ptr, ptr {slot}")
+        pointer = w.new(f"load ptr, ptr {room}")
         arrays.store(w, kind.dtype, pointer, value)
         following = w.new(f"getelementptr inbounds {arrays.item_ll(kind.dtype)}, ptr {pointer}, i64 1")
-        w.do(f"store ptr {following}, ptr {slot}")
+        w.do(f"store ptr {following}, ptr {room}")
 
     return next_
