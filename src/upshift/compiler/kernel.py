@@ -295,6 +295,7 @@ class Context:
 
     @classmethod
     def new(cls, size: int = ARENA) -> Context:
+        """One with an arena of its own, which takes memory only where it is written to."""
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
         arena = mmap.mmap(-1, size, flags=flags)
         words, flag = np.zeros(WORDS, np.int64), np.zeros(2, np.int32)

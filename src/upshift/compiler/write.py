@@ -206,6 +206,7 @@ class Aggregates:
     """Values that are made of others: how they are taken apart, put together, and kept where several kinds may be."""
 
     def new(self, text: str) -> str:
+        """The name of what an instruction gives, which is written here."""
         raise NotImplementedError
 
     def choose(self, flag: str, ll: str, yes: str, no: str) -> str:
@@ -361,6 +362,7 @@ class Writer(Aggregates):
         self.start(go_on)
 
     def leave(self, cls: type | None, reason: str) -> None:
+        """The lane raises such an exception, or is left where the class is None."""
         self.do(f"br label %{self._exit_for(cls, reason)}")
 
     def _exit_for(self, cls: type | None, reason: str) -> str:

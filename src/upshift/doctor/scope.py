@@ -76,6 +76,7 @@ class Scope:
         return getattr(self.function, "name", "")
 
     def kind(self, name: str) -> Kind | None:
+        """What a name is here; None where no scope around this place binds it."""
         scope: Scope | None = self
         here = True
         while scope is not None:
