@@ -8,7 +8,7 @@ from ..finding import Fix
 from ..kinds import Kind, argument, constant, dtype_family, keyword
 from ..names import names_in
 from ..proposals import UP, UT, renamed, vectorised_fix, with_keyword
-from ..table import Figure, check, on_call, on_method
+from ..table import Figure, check, on_builtin, on_call, on_method
 from ..vector import CLOSE, EXACT, Body, body_of, judge
 from ..walk import File
 
@@ -114,9 +114,11 @@ check(
         + "import numpy as np\ndef library(xs):\n"
         + "    return tf.map_fn(lambda x: tf.numpy_function(np.sin, [x], tf.float32), xs)\n",
         TF + "import numpy as np\ndef f(x):\n    return np.sin(x)\ndef library(xs):\n    return tf.map_fn(f, xs)\n",
+        TF + "def f(x):\n    return tf.constant(float(x) * 2 if int(x) else 0.0)\nys = tf.map_fn(f, tf.range(3.0))\n",
     ),
     misses=(
         TF + "y = tf.numpy_function(len, [tf.ones(3)], tf.int64)\n",
+        TF + "n = 3\ndef f(x):\n    return x[0] * float(n)\ndef lib(xs):\n    return tf.map_fn(f, xs)\n",
         TF + "def f(x):\n    return tf.sin(x)[0]\ndef library(xs):\n    return tf.map_fn(f, xs)\n",
         TF
         + "import numpy as np\ndef f(x):\n    return x[0] * np.sin(2.0)\ndef lib(xs):\n    return tf.map_fn(f, xs)\n",
@@ -293,6 +295,15 @@ def _look_at_numpy(file: File, node: ast.Call, name: str) -> None:
     assert isinstance(node.func, ast.Attribute)
     if file.kind(node.func.value).what == "tensor":
         file.report("UPS115", node, ".numpy() inside a mapped function: every element leaves TensorFlow and comes back")
+
+
+@on_builtin("float", "int", "bool")
+def _look_at_conversion(file: File, node: ast.Call, name: str) -> None:
+    """`float(x)` of a tensor is `.numpy()` by another name."""
+    if file.scope.mapped not in ("tensorflow.map_fn", "tensorflow.vectorized_map") or len(node.args) != 1:
+        return
+    if file.kind(node.args[0]).what == "tensor":
+        file.report("UPS115", node, f"{name} of a tensor inside a mapped function: every element leaves TensorFlow")
 
 
 _UFUNCS = "sin cos exp log sqrt sum mean dot clip abs power tanh maximum minimum where square".split()
