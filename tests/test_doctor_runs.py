@@ -264,6 +264,13 @@ def test_a_cell_is_run_and_measured() -> None:
     assert set(names) == {"np", "xs", "ys", "__builtins__"}
 
 
+def test_a_cell_that_raises_is_measured_up_to_there() -> None:
+    shown: list[str] = []
+    with pytest.raises(ZeroDivisionError):
+        run_cell("ys = [x * x for x in xs]\n1 / 0", {"xs": np.linspace(0, 1, 1000)}, shown.append)
+    assert "ended with ZeroDivisionError: division by zero" in shown[0] and "1 call, 1,000 elements" in shown[0]
+
+
 def in_ipython(*cells: str) -> str:
     pytest.importorskip("IPython")
     lines = [
