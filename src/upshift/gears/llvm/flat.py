@@ -24,6 +24,7 @@ from ...compiler import module
 from ...compiler.parsing import parsed
 from ...compiler.rows import items
 from ...compiler.rows.items import Width
+from ...compiler.rows.numbers import INFINITY
 from ...emit.select import Select, select_of
 from ...emit.select_rows import NUMBERS, NoSelect
 from ...trace.tree import Tree
@@ -154,7 +155,7 @@ class Lines:
         if name in ("isinf", "isfinite"):
             sign = "oeq" if name == "isinf" else "one"
             size = v.intrinsic("fabs", of, given[0])
-            return v.new(f"fcmp {sign} {v.type(of)} {size}, {v.number(of, items.INFINITY)}"), FLAG
+            return v.new(f"fcmp {sign} {v.type(of)} {size}, {v.number(of, INFINITY)}"), FLAG
         kind, _, function = name.partition("_")
         if kind == "vector":
             found = _vector_function(function, len(given), of)
