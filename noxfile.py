@@ -6,7 +6,7 @@ import nox
 
 nox.options.default_venv_backend = "uv|venv"
 PYTHONS = ("3.11", "3.12", "3.13")
-CORE = ("pytest>=8", "pytest-xdist>=3.6", "hypothesis>=6.100", "platformdirs>=4")
+CORE = ("pytest>=8", "pytest-xdist>=3.6", "hypothesis>=6.100")
 
 
 @nox.session(python=PYTHONS)

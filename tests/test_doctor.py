@@ -89,6 +89,14 @@ def test_noqa(comment: str, silent: bool) -> None:
     assert (look(Source("x.py", SLOW.rstrip() + f"  {comment}\n")) == []) is silent
 
 
+def test_a_form_feed_ends_no_line() -> None:
+    head, line = "# By us.\n\x0c\nimport numpy as np\n\x0c\nxs = np.linspace(0, 1, 1000)\n", "ys = [x * x for x in xs]"
+    assert look(Source("x.py", f"{head}{line}  # noqa: UPS123\n")) == []
+    source = Source("x.py", f"{head}{line}\nzs = 1  # noqa\n")
+    up = fix(source, choice=lambda f: next(one for one in f.fixes if one.imports)).text
+    assert up.startswith("# By us.\n\x0c\nimport numpy as np\nimport upshift as up\n\x0c\nxs = ")
+
+
 def test_select_and_ignore_by_the_longest_prefix() -> None:
     assert Settings(select=("UPS1",), ignore=("UPS12",)).wants("UPS101")
     assert not Settings(select=("UPS1",), ignore=("UPS12",)).wants("UPS121")
@@ -122,6 +130,10 @@ def test_settings_of_a_project(project: Path, capsys: pytest.CaptureFixture[str]
     assert main(["doctor", str(project)]) == 0
     settings.write_text('[tool.upshift.doctor]\nexclude = ["slow*"]\n')
     assert main(["doctor", str(project)]) == 0
+    settings.write_text('[tool.upshift.doctor]\nexclude = ["old"]\n')
+    (project / "old" / "older").mkdir(parents=True)
+    (project / "slow.py").rename(project / "old" / "older" / "slow.py")
+    assert main(["doctor", str(project)]) == 0
     settings.write_text('[tool.upshift.doctor]\nselect = "UPS1"\n')
     assert main(["doctor", str(project)]) == 2
     assert "write a list of texts" in capsys.readouterr().err
@@ -144,7 +156,8 @@ def test_json_counts_as_editors_do(project: Path, capsys: pytest.CaptureFixture[
     (found,) = told["diagnostics"]
     assert found["range"] == {"start": {"line": 2, "character": 5}, "end": {"line": 2, "character": 24}}
     assert (found["code"], found["severity"], found["source"]) == ("UPS123", 2, "upshift")
-    assert found["fixes"][0]["edits"][0]["text"] == "list(xs * xs)"
+    (edit,) = found["fixes"][0]["edits"]
+    assert (edit["action"], edit["range"], edit["newText"]) == ("expression", found["range"], "list(xs * xs)")
 
 
 def test_sarif(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

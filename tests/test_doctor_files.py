@@ -8,6 +8,7 @@ import json
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,7 +80,11 @@ def test_huge_and_deep_files(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     (tmp_path / "huge.py").write_text("import numpy as np\n" + "def f(x):\n    return np.sin(x) + 1\n" * 20_000 + SLOW)
     assert main(["doctor", str(tmp_path / "huge.py")]) == 1
     (tmp_path / "deep.py").write_text("import numpy as np\nx = " + "(" * 150 + "1" + ")" * 150 + "\n")
-    assert main(["doctor", str(tmp_path / "deep.py")]) in (0, 2)
+    assert main(["doctor", str(tmp_path / "deep.py")]) == 0
+    for number in ("-" * 200_000 + "1", "+".join("1" * 100_000)):
+        (tmp_path / "deep.py").write_text(f"import numpy as np\nx = {number}\n")
+        assert main(["doctor", str(tmp_path / "deep.py")]) == 2
+        assert "nested too deeply" in capsys.readouterr().out
     (tmp_path / "long.py").write_text("import numpy as np\nx = " + "+".join(["1"] * 3000) + "\n")
     assert main(["doctor", str(tmp_path / "long.py")]) in (0, 2)
 
@@ -135,6 +140,40 @@ def test_notebooks_with_magics(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["doctor", "--fix", str(path)]) == 0
     made = ["".join(c["source"]) for c in json.loads(path.read_text())["cells"] if c["cell_type"] == "code"]
     assert made == [*CELLS[:3], CELLS[3].replace("[x * x for x in xs]", "list(xs * xs)")]
+
+
+def test_places_in_a_notebook_count_within_their_cell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.ipynb"
+    path.write_text(notebook(*CELLS))
+    main(["doctor", "--format", "json", str(path)])
+    (found,) = json.loads(capsys.readouterr().out)["diagnostics"]
+    assert found["cell"] == 4 and found["range"]["start"] == {"line": 1, "character": 5}
+    assert found["fixes"][0]["edits"][0]["range"] == found["range"]
+    path.write_text(notebook(*CELLS, "def f(:"))
+    assert main(["doctor", str(path)]) == 2
+    assert f"{path}:cell 5:1: invalid syntax" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("style", [{"indent": 1, "ensure_ascii": False}, {"indent": 2}, {}])
+def test_a_notebook_is_written_as_it_was(style: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "x.ipynb"
+    cells = json.loads(notebook("# é", *CELLS))
+    path.write_text(json.dumps(cells, **style) + "\n", encoding="utf-8")
+    before = path.read_text(encoding="utf-8")
+    assert main(["doctor", "--fix", str(path)]) == 0
+    assert path.read_text(encoding="utf-8") == before.replace("[x * x for x in xs]", "list(xs * xs)")
+
+
+def test_without_libcst_nothing_is_rewritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.py"
+    path.write_text(SLOW)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    for words in (["--fix", str(path)], ["--diff", str(path)], ["--fix", "--run", str(path)]):
+        assert main(["doctor", *words]) == 2
+        assert 'rewriting needs libcst: pip install "upshift[doctor]"' in capsys.readouterr().err
+    assert main(["doctor", str(path)]) == 1 and path.read_text() == SLOW
 
 
 def printed(text: str) -> str:

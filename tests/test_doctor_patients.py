@@ -50,6 +50,8 @@ FIGURES = [
 REPAIRED = {
     "variable": "import tensorflow as tf\nv = tf.Variable([0.0, 1.0, 2.0])\n"
     "v[1] = 5.0\nv[2] *= 2.0\nprint(v.numpy())\n",
+    "scattered": "import tensorflow as tf\nt = tf.zeros([3])\nfor i in range(2):\n    t[i] = i * 5.0\n"
+    "t[2] += 6.0\nt[2] -= 2.0\nprint(t.numpy())\n",
     "moved": "import tensorflow as tf\nx = tf.to_float([0, 5, 4])\n"
     "print(tf.segment_sum(tf.random_shuffle(x, seed=1) * 0.0 + x, [0, 1, 2]).numpy())\n",
     "dtype": "import tensorflow as tf\ndef f(i):\n    half = i / 2\n    return half * 2.0\n"
@@ -115,6 +117,11 @@ def test_the_gain_is_measured_and_told(name: str, results: dict[str, Any]) -> No
     assert any(
         t["verdict"] in ("equal", "close") and t["saved"] > 0 for s in results[name]["sites"] for t in s["trials"]
     )
+
+
+def test_a_function_of_numpy_is_mapped_over_the_array(results: dict[str, Any]) -> None:
+    (site,) = results["p13_add_one"]["sites"]
+    assert {trial["name"]: trial["verdict"] for trial in site["trials"]}["up.map"] == "equal"
 
 
 def test_traces_are_counted(results: dict[str, Any]) -> None:

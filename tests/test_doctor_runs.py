@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -20,7 +22,7 @@ from upshift.doctor.rewrite import write
 from upshift.doctor.running.compare import compare
 from upshift.doctor.running.measure import run
 from upshift.doctor.running.notebook import run_cell
-from upshift.doctor.running.story import as_report
+from upshift.doctor.running.report import as_report
 from upshift.doctor.running.treatment import Outcome, same_output, treat
 from upshift.doctor.sources import Source, read
 
@@ -110,6 +112,18 @@ def test_json_of_a_run(tmp_path: Path) -> None:
     assert Path(path).read_text() == VECTORIZE
 
 
+def test_a_run_looks_for_what_is_asked_for(tmp_path: Path) -> None:
+    path = script(tmp_path, VECTORIZE)
+    assert {f.code for f in run(read(path, frozenset({"UPS121"})), []).findings} == {"UPS121"}
+    done = doctor("--ignore", "UPS123", "--fix", "--run", path)
+    assert "UPS121" in done.stdout and "UPS123" not in done.stdout, done.stderr
+    (tmp_path / "pyproject.toml").write_text('[tool.upshift.doctor]\nignore = ["UPS1"]\n')
+    done = doctor("--fix", "--run", path)
+    assert done.returncode == 0 and "no slow map was found" in done.stdout, done.stderr
+    assert "list(" not in Path(path).read_text()
+    assert doctor("--format", "sarif", "--run", path).returncode == 2
+
+
 def run_here(tmp_path: Path, text: str) -> tuple[int, str, list[tuple[str, int]]]:
     made = run(read(script(tmp_path, text)), [])
     return made.status, made.error, [(m.site.findings[0].code, m.record.calls) for m in made.measured]
@@ -149,6 +163,19 @@ def test_scripts_that_fork_or_leave(tmp_path: Path) -> None:
     left = doctor("--fix", "--run", script(tmp_path, HEAD + "import os\nprint('x', flush=True)\nos._exit(5)\n"))
     assert left.returncode == 2 and "no measurements" in left.stdout and "status 5" in left.stdout
     assert "list(" not in (tmp_path / "script.py").read_text()
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="POSIX process groups")
+def test_an_interrupted_script_is_reported(tmp_path: Path) -> None:
+    path = script(tmp_path, HEAD + "import time\nprint('ready', flush=True)\ntime.sleep(100)\n")
+    command = [sys.executable, "-m", "upshift", "doctor", "--run", path]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to the doctor and to the script
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 2 and "ended with KeyboardInterrupt" in out and "line 3: 1 call, 1,000 elements" in out
 
 
 def test_scripts_that_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,6 +225,16 @@ def test_functions_with_effects_are_not_called_again(tmp_path: Path, capsys: pyt
     )
 
 
+def test_functions_that_are_handed_on_may_have_effects(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        "import numpy as np\ndef told(x):\n    print('told')\n    return x\n"
+        "def f(x):\n    return max(x, 1 - x, key=told)\ng = np.vectorize(f, otypes=[float])\ng(np.zeros(1))\n"
+    )
+    made = run(read(script(tmp_path, text)), [])
+    assert [m.note for m in made.measured] == ["not replayed: f calls 'print', which may do anything"]
+    assert capsys.readouterr().out == "told\ntold\n"
+
+
 def test_an_alternative_that_differs_is_not_used(tmp_path: Path) -> None:
     # np.vectorize takes the first result's dtype for all: an int. up.vectorize does not.
     text = (
@@ -225,6 +262,13 @@ def test_a_cell_is_run_and_measured() -> None:
     assert value == 1000 and len(names["ys"]) == 1000
     assert "UPS123" in report and "vectorised" in report and "the same result" in report
     assert set(names) == {"np", "xs", "ys", "__builtins__"}
+
+
+def test_a_cell_that_raises_is_measured_up_to_there() -> None:
+    shown: list[str] = []
+    with pytest.raises(ZeroDivisionError):
+        run_cell("ys = [x * x for x in xs]\n1 / 0", {"xs": np.linspace(0, 1, 1000)}, shown.append)
+    assert "ended with ZeroDivisionError: division by zero" in shown[0] and "1 call, 1,000 elements" in shown[0]
 
 
 def in_ipython(*cells: str) -> str:
@@ -307,6 +351,24 @@ def test_the_recorder_changes_nothing_that_the_script_sees(tmp_path: Path, capsy
     assert capsys.readouterr().out == measured
 
 
+def test_methods_are_measured(tmp_path: Path) -> None:
+    text = (
+        "import numpy as np\nclass Base:\n    pass\nclass Model(Base):\n    def __init__(self, n):\n"
+        "        self.scale, self.n = 2.0, n\n    @property\n    def scaled(self):\n"
+        "        xs = np.linspace(0, 1, self.n)\n        return [x * self.scale for x in xs]\n"
+        "    def __call__(self):\n        return np.vectorize(lambda x: x * 3)(np.arange(self.n)).sum()\n"
+        "class Layer(np.ndarray):\n    def squares(self):\n        return [x * x for x in np.ones(999)]\n"
+        "model = Model(3000)\nprint(sum(model.scaled), model(), len(Layer(1).squares()))\n"
+    )
+    path = script(tmp_path, text)
+    plain = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
+    sites = treated(path).report["data"]["sites"]
+    assert sorted((s["line"], s["calls"], s["elements"]) for s in sites) == [(10, 1, 3000), (12, 1, 3000)]
+    assert "up.vectorize(lambda x: x * 3)" in Path(path).read_text()
+    after = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
+    assert same_output(plain, after)
+
+
 def test_short_calls_are_sampled_and_all_counted(tmp_path: Path) -> None:
     text = "import numpy as np\nf = np.vectorize(lambda x: x + 1)\nxs = np.zeros(3)\nfor i in range(2000):\n    f(xs)\n"
     made = run(read(script(tmp_path, text)), [])
@@ -340,6 +402,22 @@ def test_columns_by_attribute(tmp_path: Path) -> None:
     assert "y = df.a + df['b'] * 2\n" in Path(path).read_text()
     after = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
     assert same_output(plain, after)
+
+
+def test_rows_of_a_function_with_branches(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    text = (
+        "import pandas as pd\nimport numpy as np\nrng = np.random.default_rng(0)\n"
+        "df = pd.DataFrame({'a': rng.random(3000), 'b': rng.random(3000)}, index=range(1, 3001))\n"
+        "def f(row):\n    if row['a'] > row['b']:\n        return row['a'] * 2\n    return row['b']\n"
+        "df['c'] = df.apply(f, axis=1)\nprint(df.sum().tolist(), df.iloc[7].tolist())\n"
+    )
+    path = script(tmp_path, text)
+    plain = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout
+    assert "the same output" in treated(path).words[-1]
+    assert "df['c'] = up.map(f, df)\n" in Path(path).read_text()
+    after = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
+    assert same_output(plain, after.stdout)
 
 
 MODULE = """import numpy as np

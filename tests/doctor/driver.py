@@ -12,10 +12,10 @@ from pathlib import Path
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 from upshift.doctor.checks import CHECKS
-from upshift.doctor.figures import prepare
+from upshift.doctor.figures import programs_of
 from upshift.doctor.fixing import fix, look
 from upshift.doctor.running.measure import run
-from upshift.doctor.running.story import as_report
+from upshift.doctor.running.report import as_report
 from upshift.doctor.running.treatment import safe_but, treat
 from upshift.doctor.sources import Source, read
 
@@ -70,7 +70,7 @@ def compare_figure(job):
     """Both programs of a figure."""
     import numpy as np
 
-    slow, fast = prepare(CHECKS[job["code"]].figure)
+    slow, fast = programs_of(CHECKS[job["code"]].figure)
     a, b = slow(), fast()
     if a is None or b is None:
         return {"same": a is b}

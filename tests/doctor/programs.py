@@ -37,6 +37,8 @@ _HEADS = {
         "import numpy as np\nxs = np.linspace(0.1, 2.0, 200)\n",
         "import numpy as np\nxs = np.random.default_rng(5).random(150)\n",
         "import numpy as np\nxs = np.arange(120)\n",
+        "import numpy as np\nN = 130\nrng = np.random.default_rng(5)\nxs = rng.uniform(0.1, 2.0, N)\n",
+        "import numpy as np\ntable = np.linspace(0.1, 2.0, 150).reshape(10, 15)\nxs = table.ravel()\n",
     ),
     "tensorflow": (
         "import tensorflow as tf\nxs = tf.linspace(0.1, 2.0, 20)\n",

@@ -179,8 +179,8 @@ class Objects(Piece):
 
     def write(self, out: Column, lanes: Any) -> None:
         if isinstance(lanes, slice) and out.ndim > 1:  # end to end, which is faster than np.stack
-            room = out[lanes]
-            rows = room.reshape(room.shape[0] * room.shape[1], *room.shape[2:])
+            block = out[lanes]
+            rows = block.reshape(block.shape[0] * block.shape[1], *block.shape[2:])
             np.concatenate(self.results, out=rows, casting="unsafe")
         else:
             out[lanes] = np.array(self.results, dtype=out.dtype)

@@ -28,9 +28,9 @@ from .kinds import NUMERIC, Column, kind_of_type, promote
 from .list_reader import numbers_in
 from .outputs import Objects, axis_of, gather, of_objects, own
 
-FEW = 64
+LOOPED_OVER = 64
 """Results up to which a loop over them is as fast as what NumPy and C do for many."""
-MANY = 512
+READ_IN_PLACE = 512
 """Results from which on numbers are read where they lie."""
 _AT_ONCE: dict[type, np.dtype[Any]] = {
     cls: np.dtype(cls)
@@ -55,12 +55,12 @@ def stack(results: Sequence[Any]) -> Any:
     if not results:
         return _in_general(results)
     cls = type(results[0])
-    if len(results) <= FEW:
+    if len(results) <= LOOPED_OVER:
         for result in results:
             if type(result) is not cls:
                 return _of_several(results, set(map(type, results)))
     else:
-        numbers = numbers_in(results) if len(results) >= MANY else None
+        numbers = numbers_in(results) if len(results) >= READ_IN_PLACE else None
         if numbers is not None:
             return numbers
         if [*map(type, results)].count(cls) != len(results):  # in half the time of a set of all classes
@@ -116,7 +116,7 @@ def _of_tuples(results: Sequence[tuple[Any, ...]]) -> Any:
 
 def _columns_of(results: Sequence[tuple[Any, ...]]) -> list[Any] | None:
     """Tuples of one length as columns; None where there are several lengths."""
-    if len(results) <= FEW:  # as below, for few results
+    if len(results) <= LOOPED_OVER:  # as below, for few results
         try:
             return [*zip(*results, strict=True)]
         except ValueError:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .arguments import REST, Given, Words, coerce, spread, unpack_rest
-from .captures import HEAP_TYPE, Home
+from .captures import HEAP_TYPE, Home, literal_of
 from .check import Defer, Leaves, Walk
 from .classes import class_of
 from .code import Op, Shape
@@ -72,6 +72,18 @@ KEEP_NEW: set[Any] = {isinstance, type, object.__setattr__}
 def special(*originals: Any) -> Callable[[F], F]:
     """Registers what is done for a call of these functions: it sees operands by name, and may write several steps."""
     return registered(SPECIAL, originals)
+
+
+def row(*originals: Any) -> Callable[[F], F]:
+    """Registers a row for calls of these functions: from the kinds of operands to that of the result, and its IR."""
+    return registered(ROWS, originals)
+
+
+def give_literal(walk: Walk, op: Op, value: Any) -> bool:
+    """The result of an operation is a value that is known."""
+    made = literal_of(value)
+    walk.give(op, made, constant(made))
+    return True
 
 
 def call(walk: Walk, op: Op, target: Kind, args: Given, shape: Shape, name: str) -> None:

@@ -654,6 +654,7 @@ class Walk:
         """Lists that were written item by item right before they are used, such as the shape in `np.zeros([n, m])`."""
 
     def run(self) -> None:
+        """Follow the block of this version, operation by operation, to where it leads."""
         version = self.version
         if version.to is not None:
             return self._cross(version.to)

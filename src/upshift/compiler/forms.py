@@ -46,7 +46,7 @@ def _flag(walk: Walk, op: Op, value: bool) -> None:
 
 @operation("box")
 def _box(walk: Walk, op: Op) -> None:
-    """Room for a variable that nested functions set, with its value where it is a parameter."""
+    """A slot in memory for a variable that nested functions set, with its value where it is a parameter."""
     fields = walk.cell("box", Fields)
     cell = fields.find().cells.setdefault("value", Cell())
     made = Object(Box, fields)

@@ -196,7 +196,7 @@ class Launch:
         self.left = 0
         self.parts: list[tuple[int, int, Any, int]] = []
         """Streams of the parts that are done: from which lane to which, the words, and how many."""
-        self.given, self.room = _addresses(columns), _addresses(self.outs)
+        self.column_addresses, self.out_addresses = _addresses(columns), _addresses(self.outs)
         self.flags = flags_now() if kernel.watches else 0
         self.stop = np.zeros(2, np.int32)
         """Its first number ends all loops where it is set."""
@@ -211,9 +211,8 @@ class Launch:
             stream = self._new_stream(words, stop - start) if kernel.streams else None
             at = start
             while at < stop:
-                at = kernel.lanes(
-                    words.ctypes.data, self.given.ctypes.data, self.room.ctypes.data, self.status.ctypes.data, at, stop
-                )
+                given = (words, self.column_addresses, self.out_addresses, self.status)
+                at = kernel.lanes(*(array.ctypes.data for array in given), at, stop)
                 self.left += int(words[LEFT])
                 if at == stop or words[TURNS] < 0 or self.stop[0]:
                     break
@@ -296,6 +295,7 @@ class Context:
 
     @classmethod
     def new(cls, size: int = ARENA) -> Context:
+        """One with an arena of its own, which takes memory only where it is written to."""
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
         arena = mmap.mmap(-1, size, flags=flags)
         words, flag = np.zeros(WORDS, np.int64), np.zeros(2, np.int32)

@@ -192,13 +192,10 @@ class Partial(Compound):
         return f"a part of {self.items[0]!r}"
 
 
-class Super(Compound):
-    """`super()`: an object, whose attributes are looked for behind a class."""
+class OfObject(Compound):
+    """What is an object and something known of it: the object alone is kept at run time."""
 
-    __slots__ = ("cls",)
-
-    def __init__(self, owner: Kind, cls: type) -> None:
-        self.items, self.cls = (owner,), cls
+    __slots__ = ()
 
     @property
     def owner(self) -> Kind:
@@ -208,6 +205,15 @@ class Super(Compound):
     @property
     def ll(self) -> str | None:  # type: ignore[override]
         return self.items[0].ll
+
+
+class Super(OfObject):
+    """`super()`: an object, whose attributes are looked for behind a class."""
+
+    __slots__ = ("cls",)
+
+    def __init__(self, owner: Kind, cls: type) -> None:
+        self.items, self.cls = (owner,), cls
 
     @property
     def head(self) -> tuple[Any, ...]:
@@ -413,21 +419,13 @@ class Closure(Compound):
         return f"the function {self.code.name}"
 
 
-class Method(Compound):
+class Method(OfObject):
     """A function together with the object that it was read from."""
 
     __slots__ = ("name",)
 
     def __init__(self, owner: Kind, name: str) -> None:
         self.items, self.name = (owner,), name
-
-    @property
-    def owner(self) -> Kind:
-        return self.items[0]
-
-    @property
-    def ll(self) -> str | None:  # type: ignore[override]
-        return self.items[0].ll
 
     @property
     def head(self) -> tuple[Any, ...]:

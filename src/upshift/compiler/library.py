@@ -6,7 +6,7 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-from . import calls, forms, makers, operations, statics, texts
+from . import calls, forms, intrinsic_calls, makers, operations, statics
 from .calls import (
     ATTRIBUTES,
     ROWS,
@@ -18,15 +18,17 @@ from .calls import (
     call_function,
     coerce,
     find_method,
+    give_literal,
     prelude,
     prelude_home,
     special,
     written,
 )
-from .captures import literal_of
 from .check import Leaves, Walk
 from .classes import class_of, is_instance
 from .code import Op
+from .container_operators import as_long_tuple
+from .containers import append, iterate
 from .kinds import (
     BOOL,
     COMPLEX,
@@ -35,11 +37,9 @@ from .kinds import (
     NONE,
     STATUS,
     STR,
-    TEXT,
     Array,
     Closure,
     Generator,
-    Items,
     Kind,
     Known,
     List,
@@ -49,34 +49,22 @@ from .kinds import (
     Partial,
     Range,
     Refused,
-    Slice,
     Static,
     Tuple,
     ll_of,
     matches,
     plain,
 )
-from .operations import COMPARISONS, HOOKS, OPERATORS, iterate, operate, range_length
+from .operations import HOOKS, operate, range_length
 from .prelude import hashes, intrinsics, iterables, lists, objects, tables
 from .prelude import numbers as _numbers
 from .prelude.registry import METHODS, F, registered
-from .protocol import COMPARED, is_object, is_user_object, operate_objects, truth_of
+from .protocol import truth_of
 from .rows import maths, memory, numbers
 from .rows.numbers import base, is_numpy_number, rank, safe, to_float, to_int
 from .values import constant, item_of_tuple, list_of, tuple_of, value_of_member
 
 ROWS.update(maths.MATHS)
-
-
-def row(*originals: Any) -> Callable[[F], F]:
-    """Registers a row for calls of these functions: from the kinds of operands to that of the result, and its IR."""
-    return registered(ROWS, originals)
-
-
-def _given_literal(walk: Walk, op: Op, value: Any) -> bool:
-    made = literal_of(value)
-    walk.give(op, made, constant(made))
-    return True
 
 
 # ---- classes
@@ -92,7 +80,7 @@ def _isinstance(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         given = classes if isinstance(classes, tuple) else (classes,)
         walk.give(op, BOOL, operations.catching_row(walk, given), args[0])
         return True
-    return _given_literal(walk, op, is_instance(kind, classes))
+    return give_literal(walk, op, is_instance(kind, classes))
 
 
 def _classes(kind: Kind) -> Any:
@@ -119,7 +107,7 @@ def _type(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 @special(callable)
 def _callable(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     kind = walk.env[args[0]]
-    return _given_literal(
+    return give_literal(
         walk, op, callable(kind.value) if isinstance(kind, Static) else isinstance(kind, Closure | Method | Partial)
     )
 
@@ -145,11 +133,11 @@ def _len(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         return False
     name, kind = args[0], walk.env[args[0]]
     if isinstance(kind, Tuple | Known):
-        return _given_literal(walk, op, len(kind.items))
+        return give_literal(walk, op, len(kind.items))
     if isinstance(kind, Static) and isinstance(kind.value, enum.EnumType):
-        return _given_literal(walk, op, len(kind.value))
+        return give_literal(walk, op, len(kind.value))
     if isinstance(kind, Literal) and kind.kind is STR:
-        return _given_literal(walk, op, len(kind.value))
+        return give_literal(walk, op, len(kind.value))
     if isinstance(kind, List):
         walk.give(op, INT, memory.length, name)
     elif kind is STR:
@@ -311,7 +299,7 @@ SPECIAL[max] = _extreme("max_of", "max_of_two")
 @special(int)
 def _int(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if not args:
-        return _given_literal(walk, op, 0)
+        return give_literal(walk, op, 0)
     args = [value_of_member(walk, args[0]), *args[1:]]
     kind = walk.env[args[0]]
     if base(kind) is STR:
@@ -322,7 +310,7 @@ def _int(walk: Walk, op: Op, args: Given, words: Words) -> bool:
         return True
     if isinstance(kind, Literal) and len(args) == 1 and kind.kind in (INT, FLOAT, BOOL):
         try:
-            return _given_literal(walk, op, int(kind.value))
+            return give_literal(walk, op, int(kind.value))
         except (ValueError, OverflowError):
             return False
     found = maths.rounding(None)(walk, kind) if len(args) == 1 else None
@@ -342,12 +330,12 @@ def _int(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 @special(float)
 def _float(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if not args:
-        return _given_literal(walk, op, 0.0)
+        return give_literal(walk, op, 0.0)
     args = [value_of_member(walk, args[0]), *args[1:]]
     kind = walk.env[args[0]]
     if isinstance(kind, Literal):
         try:
-            return _given_literal(walk, op, float(kind.value))
+            return give_literal(walk, op, float(kind.value))
         except ValueError:
             raise Leaves(ValueError, "could not convert string to float") from None
         except (OverflowError, TypeError):
@@ -364,12 +352,12 @@ def _float(walk: Walk, op: Op, args: Given, words: Words) -> bool:
 @special(bool)
 def _bool(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if not args:
-        return _given_literal(walk, op, False)
+        return give_literal(walk, op, False)
     if truth_of(walk, op, args[0], walk.env[args[0]]):
         return True
     answer = operations.truth(walk, args[0])
     if isinstance(answer, bool):
-        return _given_literal(walk, op, answer)
+        return give_literal(walk, op, answer)
     return walk.give_name(op, answer)
 
 
@@ -435,295 +423,6 @@ def _pow(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     return True
 
 
-# ---- intrinsics
-
-
-@row(intrinsics.item)
-def _item(walk: Walk, of: Kind, at: Kind) -> Any:
-    if isinstance(of, List):
-        return walk.read(of.cell), safe(lambda w, xs, i: memory.get(w, of, xs, i))
-    return None
-
-
-@special(intrinsics.set_item)
-def _set_item(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-    of, _, kind = (walk.env[name] for name in args)
-    if not isinstance(of, List):
-        return False
-    walk.learn(of.cell, kind)
-    walk.writes(of.cell)
-
-    def emit(w: Any, xs: str, i: str, v: str) -> None:
-        memory.keep_callers(w, of, xs)
-        memory.put(w, of, xs, i, v, kind)
-
-    walk.step(emit, None, tuple(args))
-    walk.give(op, NONE, constant(NONE))
-    return True
-
-
-@special(intrinsics.sized)
-def _sized(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-    made = List(walk.cell())
-    walk.give(op, made, lambda w, n: memory.new_list(w, made, n), *args)
-    return True
-
-
-@special(intrinsics.shortened)
-def _shortened(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-    of = walk.env[args[0]]
-    assert isinstance(of, List)
-    walk.writes(of.cell)
-    walk.step(lambda w, xs, n: memory.set_length(w, of, xs, n), None, tuple(args))
-    walk.give(op, NONE, constant(NONE))
-    return True
-
-
-@special(intrinsics.same_object)
-def _same_object(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-    kinds = [walk.env[name] for name in args]
-    if not all(isinstance(kind, List | Object) for kind in kinds) or type(kinds[0]) is not type(kinds[1]):
-        return _given_literal(walk, op, False)
-    walk.give(op, BOOL, safe(lambda w, x, y: w.new(f"icmp eq ptr {x}, {y}")), *args)
-    return True
-
-
-@row(intrinsics.as_tuple)
-def _as_tuple(walk: Walk, of: Kind) -> Any:
-    assert isinstance(of, List)
-    return List(of.cell, tuple), safe(lambda w, xs: xs)
-
-
-def _ints(op: str) -> Any:
-    return lambda walk, a, b: (INT, safe(lambda w, x, y: w.new(f"{op} i64 {x}, {y}")))
-
-
-def _of_llvm(name: str) -> Any:
-    """A function of doubles that is LLVM's own."""
-    return safe(lambda w, *values: w.intrinsic(name, "double", *(("double", value) for value in values)))
-
-
-def _product_fits(w: Any, a: str, b: str) -> str:
-    both = w.intrinsic("llvm.smul.with.overflow.i64", "{ i64, i1 }", ("i64", a), ("i64", b))
-    return str(w.new(f"xor i1 {w.extract('{ i64, i1 }', both, 1)}, true"))
-
-
-def _high_product(w: Any, a: str, b: str) -> str:
-    x, y = w.new(f"zext i64 {a} to i128"), w.new(f"zext i64 {b} to i128")
-    product = w.new(f"mul i128 {x}, {y}")
-    return str(w.new(f"trunc i128 {w.new(f'lshr i128 {product}, 64')} to i64"))
-
-
-ROWS.update({
-    intrinsics.plus: _ints("add nsw"), intrinsics.minus: _ints("sub nsw"), intrinsics.wrapping_add: _ints("add"),
-    intrinsics.wrapping_mul: _ints("mul"), intrinsics.shift_down: _ints("lshr"), intrinsics.shift_up: _ints("shl"),
-    intrinsics.unsigned_div: _ints("udiv"), intrinsics.unsigned_rem: _ints("urem"),
-    intrinsics.unsigned_less: lambda walk, a, b: (BOOL, safe(lambda w, x, y: w.new(f"icmp ult i64 {x}, {y}"))),
-    intrinsics.product_fits: lambda walk, a, b: (BOOL, safe(_product_fits)),
-    intrinsics.high_product: lambda walk, a, b: (INT, safe(_high_product)),
-    intrinsics.leading_zeros: lambda walk, a: (
-        INT, safe(lambda w, x: w.intrinsic("llvm.ctlz.i64", "i64", ("i64", x), ("i1", "false")))),
-    intrinsics.byte: lambda walk, s, i: (INT, memory.text_byte),
-    intrinsics.part: lambda walk, s, i, j: (STR, memory.text_part),
-    intrinsics.new_text: lambda walk, n: (STR, memory.text_new),
-    intrinsics.whole: lambda walk, x: (FLOAT, _of_llvm("llvm.floor.f64")),
-    intrinsics.nearest_even: lambda walk, x: (FLOAT, _of_llvm("llvm.roundeven.f64")),
-    intrinsics.fma: lambda walk, a, b, c: (FLOAT, _of_llvm("llvm.fma.f64")),
-    intrinsics.is_nan: lambda walk, x: (BOOL, safe(lambda w, v: w.new(f"fcmp uno double {v}, 0.0"))),
-    intrinsics.bits_of: lambda walk, x: (INT, safe(lambda w, v: w.new(f"bitcast double {v} to i64"))),
-    intrinsics.float_of_bits: lambda walk, x: (FLOAT, safe(lambda w, v: w.new(f"bitcast i64 {v} to double"))),
-})  # fmt: skip
-
-
-@special(intrinsics.set_byte)
-def _set_byte(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-    walk.step(memory.text_put, None, tuple(args))
-    walk.give(op, NONE, constant(NONE))
-    return True
-
-
-@special(intrinsics.poll)
-def _poll(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-    walk.step(lambda w: w.poll_now(), None, ())
-    walk.give(op, NONE, constant(NONE))
-    return True
-
-
-@special(intrinsics.give_up)
-def _give_up(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-    raise Leaves(None, "there is no short way for this")
-
-
-def _part_of(at: int, of: type) -> Any:
-    def find(walk: Walk, op: Op, args: Given, words: Words) -> bool:
-        kind = walk.env[args[0]]
-        assert op.dst is not None
-        if isinstance(kind, Range):
-            walk.give(op, INT, safe(lambda w, r: w.extract("{ i64, i64, i64 }", r, at)), *args)
-            return True
-        if isinstance(kind, Slice):
-            return walk.give_name(op, item_of_tuple(walk, args[0], at))
-        return False
-
-    return find
-
-
-for _at, _name in enumerate(("start", "stop", "step")):
-    SPECIAL[getattr(intrinsics, f"range_{_name}")] = _part_of(_at, Range)
-    SPECIAL[getattr(intrinsics, f"slice_{_name}")] = _part_of(_at, Slice)
-
-
-# ---- operators on lists, texts and tuples
-
-
-def _list_operators(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kind, inplace: bool) -> bool:
-    if isinstance(ka, List) and inplace and operator == "Add" and ka.cls is list:
-        prelude(walk, op, "extended", [a, b])  # which changes the list, and gives it
-        return True
-    if isinstance(ka, List) and inplace and operator == "Mult" and ka.cls is list and base(kb) in (INT, BOOL):
-        prelude(walk, op, "multiplied", [a, b])  # likewise
-        return True
-    if operator == "Add" and isinstance(ka, List) and isinstance(kb, List) and ka.cls is kb.cls:
-        prelude(walk, op, "list_plus" if ka.cls is list else "tuple_plus", [a, b])
-        return True
-    if operator == "Mult" and isinstance(ka, List) and base(kb) in (INT, BOOL):
-        prelude(walk, op, "list_times" if ka.cls is list else "tuple_times", [a, b])
-        return True
-    if operator == "Mult" and isinstance(kb, List) and base(ka) in (INT, BOOL):
-        prelude(walk, op, "list_times" if kb.cls is list else "tuple_times", [b, a])
-        return True
-    return False
-
-
-def _tuple_operators(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kind, inplace: bool) -> bool:
-    assert op.dst is not None
-    if operator == "Add" and isinstance(ka, Tuple) and isinstance(kb, Tuple):
-        names = [item_of_tuple(walk, a, i) for i in range(len(ka.items))]
-        names += [item_of_tuple(walk, b, i) for i in range(len(kb.items))]
-        return walk.give_name(op, tuple_of(walk, names))
-    if operator == "Mult" and isinstance(ka, Tuple) and isinstance(kb, Literal) and kb.kind is INT and kb.value <= 64:
-        names = [item_of_tuple(walk, a, i) for i in range(len(ka.items))] * max(kb.value, 0)
-        return walk.give_name(op, tuple_of(walk, names))
-    return False
-
-
-def _text_operators(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kind, inplace: bool) -> bool:
-    if operator == "Add" and {base(ka), base(kb)} <= {STR, TEXT}:
-        if TEXT in (ka, kb):
-            walk.give(op, TEXT, constant(NONE))
-        else:
-            texts.add_texts(walk, op, a, b)
-        return True
-    if operator == "Mult" and base(ka) is STR and base(kb) in (INT, BOOL):
-        prelude(walk, op, "text_times", [a, b])
-        return True
-    if operator == "Mult" and base(kb) is STR and base(ka) in (INT, BOOL):
-        prelude(walk, op, "text_times", [b, a])
-        return True
-    return False
-
-
-OPERATORS += [_list_operators, _tuple_operators, _text_operators, operate_objects]
-
-
-def _list_comparisons(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kind) -> bool:
-    if not (isinstance(ka, List) and isinstance(kb, List) and ka.cls is kb.cls):
-        return False
-    if operator == "Eq":
-        prelude(walk, op, "list_equal", [a, b])
-    elif operator == "NotEq":
-        prelude(walk, op, "list_unequal", [a, b])
-    elif operator in ("Lt", "LtE"):
-        prelude(walk, op, "list_less" if operator == "Lt" else "list_less_or_equal", [a, b])
-    elif operator in ("Gt", "GtE"):
-        prelude(walk, op, "list_less" if operator == "Gt" else "list_less_or_equal", [b, a])
-    else:
-        return False
-    return True
-
-
-def _membership(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kind) -> bool:
-    """`a in b` and `a not in b`."""
-    if operator not in ("In", "NotIn"):
-        return False
-    no = "not_" if operator == "NotIn" else ""
-    if isinstance(kb, Known):
-        names = [walk.temporary(literal_of(name), constant(literal_of(name))) for name in kb.names]
-        b = tuple_of(walk, names)
-        kb = walk.env[b]
-    if isinstance(kb, Tuple):
-        rows = [operations.item_comparison(walk, ka, item) for item in kb.items]
-        if any(one is None for one in rows):
-            return False
-
-        def emit(w: Any, x: str, t: str) -> str:
-            flag = "false"
-            for i, one in enumerate(rows):
-                item = kb.items[i]
-                value = (
-                    w.module.constant(item.kind, item.value)
-                    if isinstance(item, Literal)
-                    else (w.extract(kb.ll, t, i) if item.ll is not None else "")
-                )
-                flag = w.new(f"or i1 {flag}, {one[1](w, x, value)}")
-            return flag if operator == "In" else str(w.new(f"xor i1 {flag}, true"))
-
-        careful = any(not hasattr(one[1], "safe") for one in rows)
-        walk.give(op, BOOL, emit if careful else safe(emit), a, b)
-        return True
-    if isinstance(kb, List):
-        prelude(walk, op, f"list_{no}contains", [b, a])
-    elif base(kb) is STR and base(ka) is STR:
-        texts.is_in_text(walk, op, operator, a, b)
-    elif isinstance(kb, Range) and base(ka) in (INT, BOOL):
-        prelude(walk, op, f"range_{no}contains", [b, a])
-    elif is_object(kb) and find_method(walk, kb, "__contains__") is not None:
-        if not hasattr(class_of(kb), "__contains__"):  # `d.values()`, which is looked through
-            prelude(walk, op, f"iterable_{no}contains", [b, a])
-        elif operator == "In" and not is_user_object(kb):
-            calls.method(walk, op, b, "__contains__", [a], {})
-        elif not is_user_object(kb):
-            prelude(walk, op, "object_not_contains", [b, a])
-        else:
-            prelude(walk, op, f"object_{no}in", [a, b])
-    elif isinstance(kb, Generator | Items) or is_user_object(kb):
-        prelude(walk, op, f"iterable_{no}contains", [b, a])
-    else:
-        return False
-    return True
-
-
-def _table_comparisons(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kind) -> bool:
-    """Dicts and sets, by the methods of the prelude."""
-    name = COMPARED.get(operator, "")
-    if isinstance(ka, Object) and find_method(walk, ka, name) is not None:
-        calls.method(walk, op, a, name, [b], {})
-        return True
-    return False
-
-
-def _tuple_and_list(walk: Walk, op: Op, operator: str, a: str, b: str, ka: Kind, kb: Kind) -> bool:
-    """A tuple of known length and one of unknown length: both as the latter."""
-    if isinstance(ka, Tuple) and isinstance(kb, Tuple | List) and getattr(kb, "cls", None) in (tuple, None):
-        names = [item_of_tuple(walk, a, i) for i in range(len(ka.items))]
-        a = _as_long_tuple(walk, names)
-    if isinstance(kb, Tuple) and isinstance(walk.env[a], List):
-        names = [item_of_tuple(walk, b, i) for i in range(len(kb.items))]
-        b = _as_long_tuple(walk, names)
-    ka, kb = walk.env[a], walk.env[b]
-    return isinstance(ka, List) and isinstance(kb, List) and _list_comparisons(walk, op, operator, a, b, ka, kb)
-
-
-def _as_long_tuple(walk: Walk, names: Given) -> str:
-    listed = list_of(walk, names)
-    kind = walk.env[listed]
-    assert isinstance(kind, List)
-    return walk.temporary(List(kind.cell, tuple), safe(lambda w, xs: xs), listed)
-
-
-COMPARISONS += [_membership, _list_comparisons, _table_comparisons, _tuple_and_list]
-
-
 # ---- methods
 
 
@@ -736,7 +435,7 @@ def special_method(cls: str, *names: str) -> Callable[[F], F]:
 def _append(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     if len(args) != 2:
         return False
-    operations.append(walk, op, *args)
+    append(walk, op, *args)
     return True
 
 
@@ -771,7 +470,7 @@ def _tuple_method(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     name = op.extra[0] if op.code == "method" else ""
     owner = args[0]
     if isinstance(kind, Tuple):
-        owner = _as_long_tuple(walk, [item_of_tuple(walk, owner, i) for i in range(len(kind.items))])
+        owner = as_long_tuple(walk, [item_of_tuple(walk, owner, i) for i in range(len(kind.items))])
     call_function(walk, op, prelude_home(METHODS["tuple", name]), [owner, *args[1:]], words)
     return True
 
@@ -841,10 +540,10 @@ def _hash_of_member(walk: Walk, op: Op, args: Given, words: Words) -> bool:
     assert isinstance(kind, Static)
     own: Any = type(kind.value).__hash__
     if own is int.__hash__:
-        return _given_literal(walk, op, hash(kind.value))
+        return give_literal(walk, op, hash(kind.value))
     if own not in (enum.Enum.__hash__, str.__hash__):
         raise walk.doubt(f"the hash of {kind.value!r}")
-    return _given_literal(walk, op, hashes.hash_of_text(kind.value if own is str.__hash__ else kind.value.name))
+    return give_literal(walk, op, hashes.hash_of_text(kind.value if own is str.__hash__ else kind.value.name))
 
 
 @special(hash)
@@ -890,4 +589,4 @@ from .arrays import linalg as _linalg  # noqa: E402
 from .arrays import python_calls as _python_calls  # noqa: E402
 from .arrays import written as _written_arrays  # noqa: E402
 
-_USED_TOO = (_math_library, _numpy_library, _joined_arrays, _linalg, _python_calls, _written_arrays)
+_USED_TOO = (intrinsic_calls, _math_library, _numpy_library, _joined_arrays, _linalg, _python_calls, _written_arrays)

@@ -12,10 +12,11 @@ from .arguments import Given, Words, known_of
 from .calls import SPECIAL, SPECIAL_METHODS, attribute, call_value, special
 from .check import Leaves, Walk
 from .code import Op
+from .containers import give_slice, item
 from .follow import prelude, written
 from .instances import class_path, has_attribute, make_instance, read_field, set_field
 from .kinds import BOOL, NONE, Closure, List, Literal, Object, Partial, Range, Static, Super, Tuple
-from .operations import compare, give_slice, item, operate
+from .operations import compare, operate
 from .rows.numbers import safe
 from .values import constant, item_of_tuple, tuple_of, tuple_row
 

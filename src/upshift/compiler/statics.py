@@ -11,9 +11,9 @@ from .calls import OTHERS, SPECIAL_METHODS, STARRED
 from .captures import literal_of
 from .check import Leaves, Walk
 from .code import Op
+from .containers import known_item
 from .follow import prelude, written
 from .kinds import NONE, STR, Known, List, Literal, Static, Tuple, items_in
-from .operations import known_item
 from .rows.numbers import base
 from .values import captured, constant, item_of_tuple, tuple_of, tuple_row
 

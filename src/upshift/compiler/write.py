@@ -206,6 +206,7 @@ class Aggregates:
     """Values that are made of others: how they are taken apart, put together, and kept where several kinds may be."""
 
     def new(self, text: str) -> str:
+        """The name of what an instruction gives, which is written here."""
         raise NotImplementedError
 
     def choose(self, flag: str, ll: str, yes: str, no: str) -> str:
@@ -296,7 +297,7 @@ class Writer(Aggregates):
         """Versions that a block leads to, and that are not written yet."""
         self.exits: dict[int, str] = {}
         self.entry: list[str] = []
-        self.rooms: dict[str, str] = {}
+        self.slots: dict[str, str] = {}
         self.filename, self.line = "", 0
         self.handler: Version | None = None
         self.parts = {}
@@ -344,10 +345,10 @@ class Writer(Aggregates):
         return self._arena
 
     def kept(self, key: str) -> str:
-        """Room for an int under a name, zero when this function begins."""
-        found = self.rooms.get(key)
+        """A slot of the stack for an int, by name; zero when this function begins."""
+        found = self.slots.get(key)
         if found is None:
-            found = self.rooms[key] = self.local("i64")
+            found = self.slots[key] = self.local("i64")
             self.entry.append(f"  store i64 0, ptr {found}")
         return found
 
@@ -361,6 +362,7 @@ class Writer(Aggregates):
         self.start(go_on)
 
     def leave(self, cls: type | None, reason: str) -> None:
+        """The lane raises such an exception, or is left where the class is None."""
         self.do(f"br label %{self._exit_for(cls, reason)}")
 
     def _exit_for(self, cls: type | None, reason: str) -> str:

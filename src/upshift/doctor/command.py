@@ -17,7 +17,7 @@ from .finding import Finding
 from .fixing import fix, look
 from .formats import FORMATS
 from .pages import page
-from .rewrite import CannotRewrite, difference, write
+from .rewrite import CannotRewrite, check_libcst, difference, write
 from .running import treatment
 from .running.treatment import run_in_child
 from .settings import BadSetting, Settings, check_codes, read_settings
@@ -34,11 +34,13 @@ def main(words: Sequence[str]) -> int:
             return _show_list()
         if options.explain or options.figure:
             return _show_code(options.explain or options.figure, figure=bool(options.figure))
+        if options.fix or options.diff:
+            check_libcst()
+        settings = merge(read_settings(_start(options.run[:1] or options.paths)), options)
         if options.run:
-            return _show_run(options)
-        settings = merge(read_settings(_start(options.paths)), options)
+            return _show_run(options, settings)
         return treat(options, settings)
-    except BadSetting as error:
+    except (BadSetting, CannotRewrite) as error:
         print(f"upshift doctor: {error}", file=sys.stderr)
         return FAILED
     except BrokenPipeError:  # the reader has seen enough
@@ -54,7 +56,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("paths", nargs="*", help="files and folders (default: this folder)")
     parser.add_argument("--select", action="append", default=[], metavar="CODES", help="look for these codes only")
     parser.add_argument("--ignore", action="append", default=[], metavar="CODES", help="do not look for these codes")
-    parser.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="leave these files out")
+    parser.add_argument(
+        "--exclude", action="append", default=[], metavar="GLOB", help="leave these files and folders out"
+    )
     parser.add_argument("--format", choices=sorted(FORMATS), default="text")
     parser.add_argument(
         "--fix", action="store_true", help="rewrite what is provably the same; with --run, what was checked"
@@ -115,18 +119,20 @@ def _show_code(code: str, figure: bool) -> int:
     return CLEAN
 
 
-def _show_run(options: argparse.Namespace) -> int:
+def _show_run(options: argparse.Namespace, settings: Settings) -> int:
     """Run a script, say what its slow places cost, and rewrite it where that is asked for."""
+    if options.format not in ("text", "json"):
+        raise BadSetting(f"--format {options.format} is for what is found without running: use text or json with --run")
     path, *argv = options.run
     modules = []
     try:
-        source = read(path)
+        source = read(path, settings.codes)
         compile(source.text, path, "exec", dont_inherit=True)
-        for path in find_files(options.paths, options.exclude):
+        for path in find_files(options.paths, settings.exclude):
             if os.path.realpath(path) != os.path.realpath(source.path):
-                modules.append(read(path))
+                modules.append(read(path, settings.codes))
                 compile(modules[-1].text, path, "exec", dont_inherit=True)
-    except (SyntaxError, Unreadable, ValueError) as error:
+    except (SyntaxError, Unreadable, RecursionError, MemoryError, ValueError) as error:
         print(f"upshift doctor: {_complaint(path, error)}", file=sys.stderr)
         return FAILED
     if any(s.notebook is not None for s in (source, *modules)):
@@ -161,14 +167,13 @@ def treat(options: argparse.Namespace, settings: Settings) -> int:
     gc.disable()  # syntax trees have no circles: collecting garbage among them costs half the time
     try:
         for path in find_files(options.paths or ["."], settings.exclude):
-            files += 1
+            source = None
             try:
-                source = read(path)
-                findings += (
-                    mend(source, options, settings) if options.fix or options.diff else look(source, settings.wants)
-                )
-            except (SyntaxError, Unreadable, CannotRewrite, RecursionError, ValueError) as error:
-                errors.append(_complaint(path, error))
+                source = read(path, settings.codes)
+                findings += mend(source, options) if options.fix or options.diff else look(source)
+                files += 1
+            except (SyntaxError, Unreadable, CannotRewrite, RecursionError, MemoryError, ValueError, OSError) as error:
+                errors.append(_complaint(path, error, source))
     finally:
         if collecting:
             gc.enable()
@@ -179,22 +184,23 @@ def treat(options: argparse.Namespace, settings: Settings) -> int:
     return FAILED if errors else FOUND if findings else CLEAN
 
 
-def mend(source: Source, options: argparse.Namespace, settings: Settings) -> list[Finding]:
+def mend(source: Source, options: argparse.Namespace) -> list[Finding]:
     """Rewrite the file, or show how; what is left to say."""
-    fixed = fix(source, settings.wants)
+    fixed = fix(source)
     if options.diff:
         print(difference(source, fixed.text), end="")
         return [finding for finding, _ in fixed.mended]
     if fixed.text != source.text:
         write(source, fixed.text)
-        source = read(source.path)
-    return look(source, settings.wants)
+        source = read(source.path, source.codes)
+    return look(source)
 
 
-def _complaint(path: str, error: Exception) -> str:
-    """One line about a file that could not be looked at."""
+def _complaint(path: str, error: Exception, source: Source | None = None) -> str:
+    """One line about a file that could not be looked at, or written."""
     if isinstance(error, SyntaxError):
-        return f"{path}:{error.lineno or 1}: {error.msg}; is it Python 3?"
-    if isinstance(error, RecursionError):
+        line = error.lineno or 1
+        return f"{source.shown(line) if source is not None else f'{path}:{line}'}: {error.msg}; is it Python 3?"
+    if isinstance(error, RecursionError | MemoryError):  # the parser says the one or the other
         return f"{path}: nested too deeply to be looked at"
     return str(error) if str(error).startswith(path) else f"{path}: {error}"

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import linecache
 import time
 from collections.abc import Callable
 from typing import Any
 
+from .sources import remember
 from .table import Figure
 
 
 def measure(figure: Figure, seconds: float = 0.3) -> tuple[float, float]:
     """Seconds for one evaluation of each: the median of evaluations that take turns, after one that is not counted."""
-    slow, fast = prepare(figure)
+    slow, fast = programs_of(figure)
     slow(), fast()
     spent: tuple[list[float], list[float]] = ([], [])
     until = time.perf_counter() + seconds
@@ -22,11 +22,11 @@ def measure(figure: Figure, seconds: float = 0.3) -> tuple[float, float]:
     return sorted(spent[0])[len(spent[0]) // 2], sorted(spent[1])[len(spent[1]) // 2]
 
 
-def prepare(figure: Figure) -> tuple[Callable[[], Any], Callable[[], Any]]:
+def programs_of(figure: Figure) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """Both programs, ready to run."""
     names: dict[str, Any] = {}
     place = f"<figure {id(figure)}>"
-    linecache.cache[place] = (len(figure.setup), None, figure.setup.splitlines(keepends=True), place)  # for AutoGraph
+    remember(place, figure.setup)
     exec(compile(figure.setup, place, "exec"), names)
     slow, fast = (eval(f"lambda: {text}", names) for text in (figure.slow, figure.fast))
     return slow, fast

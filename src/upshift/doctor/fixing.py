@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from .examine import examine
 from .finding import Finding, Fix
 from .rewrite import apply
-from .sources import Source, is_silenced
+from .sources import Source
 
 ROUNDS = 20
 """Fixes of one place wait for those around it; more rounds than any file has needed."""
@@ -36,26 +36,17 @@ def choose_repairs(finding: Finding) -> Fix | None:
     return next((fix for fix in finding.fixes if fix.repairs and fix.tier == "safe"), None)
 
 
-def look(source: Source, wants: Callable[[str], bool] = lambda code: True) -> list[Finding]:
+def look(source: Source) -> list[Finding]:
     """The findings that are asked for and not silenced by `# noqa`."""
-    found = examine(source.path, source.text)
-    if not found:
-        return []
-    lines = source.text.splitlines()
-    return [source.locate(f) for f in found if wants(f.code) and not is_silenced(f, lines)]
+    return [source.locate(f) for f in examine(source.path, source.text) if source.wants(f)]
 
 
-def fix(
-    source: Source,
-    wants: Callable[[str], bool] = lambda code: True,
-    choice: Choice = _choose_safe,
-    later: Choice | None = None,
-) -> Fixed:
+def fix(source: Source, choice: Choice = _choose_safe, later: Choice | None = None) -> Fixed:
     """Mend until nothing is left that the choice would mend; from the second round on, that `later` would."""
     mended: list[tuple[Finding, Fix]] = []
     for number in range(ROUNDS):
         choice = later if number and later is not None else choice
-        chosen = _apart([(f, c) for f in look(source, wants) if (c := choice(f)) is not None and _has_room(source, c)])
+        chosen = _apart([(f, c) for f in look(source) if (c := choice(f)) is not None and _has_room(source, c)])
         if not chosen:
             break
         text = apply(source.text, list(dict.fromkeys(c for _, c in chosen)))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .checks import CHECKS
-from .finding import Finding
+from .finding import Finding, Span
 
 PAGES = "docs/doctor"
 
@@ -55,11 +55,11 @@ def _as_json(findings: Sequence[Finding], errors: Sequence[str], files: int) -> 
 
 
 def _diagnostic(f: Finding) -> dict[str, Any]:
-    first, start, last, end = f.span
+    before = f.place[0] - f.span[0]  # lines of a notebook's cells before this one
     return {
         "path": f.path,
         "cell": f.cell,
-        "range": {"start": {"line": first - 1, "character": start}, "end": {"line": last - 1, "character": end}},
+        "range": _range(f.span),
         "severity": 1 if CHECKS[f.code].broken else 2,
         "code": f.code,
         "codeDescription": {"href": f"{PAGES}/{f.code}.md"},
@@ -70,11 +70,19 @@ def _diagnostic(f: Finding) -> dict[str, Any]:
             {
                 "title": fix.name,
                 "applicability": fix.tier,
-                "edits": [{"action": e.action, "span": list(e.span), "text": e.text} for e in fix.edits],
+                "edits": [{"action": e.action, "range": _range(e.span, before), "newText": e.text} for e in fix.edits],
                 "imports": list(fix.imports),
             }
             for fix in f.fixes
         ],
+    }
+
+
+def _range(span: Span, before: int = 0) -> dict[str, Any]:
+    first, start, last, end = span
+    return {
+        "start": {"line": first - 1 - before, "character": start},
+        "end": {"line": last - 1 - before, "character": end},
     }
 
 

@@ -51,19 +51,16 @@ NOT_TENSORS = frozenset(
 )
 FLOATS = frozenset("float64 float32 float16 bfloat16 double single half float".split())
 INTS = frozenset("int64 int32 int16 int8 uint8 uint16 uint32 uint64 int intp".split())
-FLOAT_MAKERS = frozenset(
-    "linspace logspace geomspace random.rand random.randn random.random random.normal random.uniform "
-    "random.standard_normal random.random_sample random.exponential".split()
-)
-SHAPED = frozenset("zeros ones empty full random.rand random.randn random.random random.normal".split())
+FLOAT_MAKERS = frozenset("linspace logspace geomspace".split())
+SHAPED = frozenset("zeros ones empty full".split())
 ARRAY_MAKERS = FLOAT_MAKERS | frozenset(
-    "zeros ones empty full arange array asarray random.randint random.permutation random.integers loadtxt "
+    "zeros ones empty full arange array asarray loadtxt "
     "zeros_like ones_like empty_like full_like fromiter concatenate stack vstack hstack tile repeat cumsum sort".split()
 )
 ARRAY_METHODS = frozenset("astype copy reshape ravel flatten transpose clip cumsum round standard_normal".split())
-GENERATOR_METHODS = frozenset(
-    "random normal standard_normal uniform integers permutation exponential rand randn randint".split()
-)
+DRAWS = {"random": 0, "random_sample": 0, "standard_normal": 0, "exponential": 1}
+DRAWS |= dict.fromkeys("normal uniform integers randint lognormal gamma beta binomial".split(), 2)
+"""What np.random and its generators draw numbers by, and which of its arguments is the size."""
 SERIES_METHODS = frozenset(
     "map apply astype fillna clip abs round shift cumsum dropna sort_values reset_index copy where mask".split()
 )
@@ -119,25 +116,3 @@ def literal_size(node: ast.expr) -> int | None:
     if isinstance(node, ast.List | ast.Tuple):
         return len(node.elts)
     return None
-
-
-def shape_of(node: ast.expr | None) -> tuple[int | None, int | None]:
-    """(rank, number of elements), as far as a written shape tells."""
-    if node is None:
-        return None, None
-    if isinstance(node, ast.List | ast.Tuple):
-        sizes = [constant(e) for e in node.elts]
-        total = 1
-        for size in sizes:
-            if type(size) is not int:
-                return len(sizes), None
-            total *= size
-        return len(sizes), total
-    size = constant(node)
-    if type(size) is int:
-        return 1, size
-    return (1, None) if isinstance(node, ast.Call) and _is_len(node) else (None, None)
-
-
-def _is_len(node: ast.Call) -> bool:
-    return isinstance(node.func, ast.Name) and node.func.id in ("len", "int")

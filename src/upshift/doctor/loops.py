@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .finding import Edit, Fix
+from .loop_carried import NotOutlined, check_carried, is_live
 from .names import bound_by, filled, names_in
-from .rewriting import UP
-from .rounds import NotOutlined, check_carried, is_live
+from .proposals import UP
 from .vector import Body, judge
 from .walk import File
 
@@ -26,7 +26,7 @@ _EXPRESSIONS = (
 
 @dataclass
 class Head:
-    """What a loop goes over: its index, how many rounds it has, and the elements of which columns it takes."""
+    """What a loop goes over: its index, how many iterations it has, and the elements of which columns it takes."""
 
     index: str
     count: str
@@ -83,7 +83,7 @@ def loop_fixes(file: File, node: ast.For, library: str) -> list[Fix]:
 
 
 def _outline_loop(file: File, node: ast.For) -> Outlined:
-    """A loop as a function of one element; NotOutlined where rounds depend on each other, or do something else."""
+    """A loop as a function of one element; NotOutlined where iterations depend on each other, or do something else."""
     head = _head(file, node)
     if node.orelse:
         raise NotOutlined
@@ -208,19 +208,19 @@ class _Rewriter(ast.NodeTransformer):
         return ast.Subscript(ast.Name(name, ast.Load()), at, node.ctx)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        if node.attr not in ("shape", "size", "ndim", "dtype"):  # rounds do not change these
+        if node.attr not in ("shape", "size", "ndim", "dtype"):  # iterations do not change these
             self.generic_visit(node)
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self.state:
-            raise NotOutlined  # read as a whole, or at another place: what other rounds have written
+            raise NotOutlined  # read as a whole, or at another place: what other iterations have written
         return node
 
 
 @dataclass(frozen=True)
 class _Sinks:
-    """Where the results of a loop's rounds go."""
+    """Where the results of a loop's iterations go."""
 
     lists: frozenset[str]
     sums: frozenset[str]
@@ -284,7 +284,7 @@ def _appended(node: ast.AST) -> str:
 
 
 def _returned(last: ast.stmt) -> list[ast.stmt]:
-    """The last statement of a round, with its result returned: `ys.append(y)`, `s += y`, `if c: s += y`."""
+    """The last statement of an iteration, with its result returned: `ys.append(y)`, `s += y`, `if c: s += y`."""
     if isinstance(last, ast.If) and not last.orelse and isinstance(last.body[-1], ast.AugAssign):
         given = last.body[-1].value  # zero of another kind than the rest shows in the check
         zero = ast.Return(ast.Constant(0 if isinstance(given, ast.Constant) and type(given.value) is int else 0.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 _LEAVES = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del})
@@ -28,11 +29,13 @@ class Outline:
     """Functions that the module's own statements lead to."""
     in_graphs: set[str] = field(default_factory=set)
     """Functions that a tf.function calls."""
+    counts: dict[str, int | None] = field(default_factory=dict)
+    """Names that are given one int and nothing else: None for all others that are given something."""
     has_graphs: bool = False
     written: set[str] = field(default_factory=set)
     """Names that some function declares global or nonlocal."""
 
-    @property
+    @cached_property
     def writes_by_text(self) -> bool:
         """Whether names may take values by `exec`, or by items of `globals()`."""
         return any({"exec", "globals"} & uses for uses in self.uses.values())
@@ -81,7 +84,7 @@ def _read(made: Outline, root: ast.AST, owner: str) -> None:
         elif cls is ast.Call:
             _add_call(made, node)  # type: ignore[arg-type]
         elif cls is ast.Assign:
-            _add_wrapped(made, node)  # type: ignore[arg-type]
+            _add_assigned(made, node)  # type: ignore[arg-type]
         elif cls is ast.Global or cls is ast.Nonlocal:
             made.written.update(node.names)  # type: ignore[attr-defined]
             continue
@@ -119,8 +122,11 @@ def _add_call(made: Outline, node: ast.Call) -> None:
             made.mapped[given.id] = node
 
 
-def _add_wrapped(made: Outline, node: ast.Assign) -> None:
+def _add_assigned(made: Outline, node: ast.Assign) -> None:
     call, target = node.value, node.targets[0]
+    if isinstance(target, ast.Name):
+        value = call.value if isinstance(call, ast.Constant) else None
+        made.counts[target.id] = value if type(value) is int and target.id not in made.counts else None
     if isinstance(call, ast.Call) and isinstance(target, ast.Name) and call.args:
         made.wrapped.append((target.id, call))
         if isinstance(call.args[0], ast.Name) and target.id != call.args[0].id:

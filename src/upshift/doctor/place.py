@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import replace
 from functools import cached_property
 
 from .finding import Edit, Finding, Fix, Span
 from .outline import Outline, outline
 from .scope import Loop, Names
+from .sources import lines_of
 
 
 class Text(Names):
@@ -21,6 +21,7 @@ class Text(Names):
         self.findings: list[Finding] = []
         self.outline: Outline = outline(tree)
         self.functions = self.outline.functions
+        self.counts = self.outline.counts
 
     def report(self, code: str, node: ast.AST, message: str, *fixes: Fix) -> None:
         """Say something about a place. In a file that writes names by their text, nothing is certain before it runs."""
@@ -48,8 +49,7 @@ class Text(Names):
     @cached_property
     def lines(self) -> list[str]:
         """The text, line by line."""
-        # As the parser counts lines: form feeds and the like do not end one.
-        return re.split(r"\r\n|\r|\n", self.source)
+        return [line.rstrip("\r\n") for line in [*lines_of(self.source), ""]]
 
     def text(self, node: ast.AST) -> str:
         """The source of a node, as written."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import importlib.util
 import json
 import os
 import tempfile
@@ -11,22 +12,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from .finding import Edit, Fix, Span
-from .sources import MARK, Source, with_magics, without_magics
+from .sources import MARK, Source, lines_of, with_magics, without_magics
 
 
 class CannotRewrite(Exception):
     """The edits do not fit the source, or libcst is missing."""
 
 
+def check_libcst() -> None:
+    """CannotRewrite where libcst is missing."""
+    if importlib.util.find_spec("libcst") is None:
+        raise CannotRewrite('rewriting needs libcst: pip install "upshift[doctor]"')
+
+
 def apply(text: str, fixes: Sequence[Fix]) -> str:
     """The source with the fixes made. It still is Python, or CannotRewrite is raised."""
     if not fixes:
         return text
-    try:
-        import libcst as cst
-        from libcst.metadata import MetadataWrapper
-    except ImportError:
-        raise CannotRewrite('rewriting needs libcst: pip install "upshift[doctor]"') from None
+    check_libcst()
+    import libcst as cst
+    from libcst.metadata import MetadataWrapper
+
     edits = {edit.span: edit for fix in fixes for edit in fix.edits}
     try:
         module = MetadataWrapper(cst.parse_module(text))
@@ -81,10 +87,7 @@ def _editor(edits: dict[Span, Edit]) -> Any:
             edit = self.edit_at(original, "unwrap")
             if edit is None or not isinstance(updated.body, cst.IndentedBlock):
                 return updated
-            body = list(updated.body.body)
-            if body and hasattr(body[0], "leading_lines"):
-                body[0] = body[0].with_changes(leading_lines=[*updated.leading_lines, *body[0].leading_lines])
-            return cst.FlattenSentinel(body)
+            return _in_place_of(updated, list(updated.body.body))
 
         def leave_While(self, original: Any, updated: Any) -> Any:
             return self.with_before(original, updated)
@@ -101,10 +104,7 @@ def _editor(edits: dict[Span, Edit]) -> Any:
             if edit is None:
                 return self.with_before(original, updated)
             module = cst.parse_module(edit.text)
-            body = list(module.body)
-            leading = [*updated.leading_lines, *module.header, *body[0].leading_lines]
-            body[0] = body[0].with_changes(leading_lines=leading)
-            return cst.FlattenSentinel(body)
+            return _in_place_of(updated, list(module.body), module.header)
 
         def leave_SimpleStatementLine(self, original: Any, updated: Any) -> Any:
             kept = []
@@ -114,16 +114,26 @@ def _editor(edits: dict[Span, Edit]) -> Any:
                     kept.append(after)
                 elif edit.text:
                     kept.append(cst.parse_statement(edit.text).body[0])
-            if not kept:
-                if any(line.comment for line in updated.leading_lines):  # comments stay
-                    return cst.SimpleStatementLine([cst.Pass()], leading_lines=updated.leading_lines)
-                return cst.RemoveFromParent()
-            return updated.with_changes(body=kept)
+            if kept:
+                return updated.with_changes(body=kept)
+            if any(line.comment for line in updated.leading_lines):  # comments stay
+                return cst.SimpleStatementLine([cst.Pass()], leading_lines=updated.leading_lines)
+            return cst.RemoveFromParent()
 
         def leave_IndentedBlock(self, original: Any, updated: Any) -> Any:
             return updated if updated.body else updated.with_changes(body=[cst.SimpleStatementLine([cst.Pass()])])
 
     return Editor()
+
+
+def _in_place_of(statement: Any, body: list[Any], header: Sequence[Any] = ()) -> Any:
+    """Other statements in place of one, with the comments and blank lines before it."""
+    import libcst as cst
+
+    if body and hasattr(body[0], "leading_lines"):
+        leading = [*statement.leading_lines, *header, *body[0].leading_lines]
+        body[0] = body[0].with_changes(leading_lines=leading)
+    return cst.FlattenSentinel(body)
 
 
 def _with_parentheses(original: Any, text: str) -> Any:
@@ -150,7 +160,7 @@ def add_import(text: str, line: str) -> str:
             break
         else:
             after = node.end_lineno or 0
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     ending = "\r\n" if "\r\n" in text else "\n"
     if after == 0:
         while after < len(lines) and lines[after].startswith("#"):
@@ -163,8 +173,7 @@ def add_import(text: str, line: str) -> str:
 
 def difference(source: Source, made: str) -> str:
     """A unified diff."""
-    before, after = source.text.splitlines(keepends=True), made.splitlines(keepends=True)
-    return "".join(difflib.unified_diff(before, after, source.path, source.path))
+    return "".join(difflib.unified_diff(source.lines, lines_of(made), source.path, source.path))
 
 
 def write(source: Source, made: str) -> None:
@@ -192,7 +201,7 @@ def _rebuild_notebook(source: Source, made: str) -> bytes:
         after = with_magics(parts[cell.number], before)
         if parts[cell.number] != "\n".join(without_magics(before)):
             entry["source"] = after.splitlines(keepends=True) if isinstance(entry["source"], list) else after
-    return (json.dumps(source.notebook, indent=1, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(source.notebook, **source.style) + "\n").encode()
 
 
 def _split_cells(text: str) -> dict[int, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,10 +14,10 @@ from .kinds import (
     ARRAY_METHODS,
     DATASET_MAKERS,
     DATASET_METHODS,
+    DRAWS,
     FLOAT_MAKERS,
     FRAME_ATTRIBUTES,
     FRAME_METHODS,
-    GENERATOR_METHODS,
     NOT_TENSORS,
     NUMBER,
     POLARS_MAKERS,
@@ -32,7 +33,6 @@ from .kinds import (
     dtype_family,
     keyword,
     literal_size,
-    shape_of,
 )
 
 _FLOAT32 = ("random.uniform", "random.normal", "ones", "zeros", "linspace")
@@ -76,6 +76,7 @@ class Scope:
         return getattr(self.function, "name", "")
 
     def kind(self, name: str) -> Kind | None:
+        """What a name is here; None where no scope around this place binds it."""
         scope: Scope | None = self
         here = True
         while scope is not None:
@@ -111,6 +112,8 @@ class Names:
         """Functions by name; None where two share one."""
         self.compiled: dict[str, str] = {}
         """Names of functions that tf.function, njit or the like made."""
+        self.counts: dict[str, int | None] = {}
+        """Names that are given one int and nothing else, such as `N = 1000`; None for all others."""
         self.scope = Scope()
 
     def add_import(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -251,6 +254,8 @@ class Names:
             return Kind("vectorized")
         if short == "random.default_rng" or short == "random.RandomState":
             return Kind("generator")
+        if short.startswith("random."):
+            return self._drawn(node, short.partition(".")[2])
         if short not in ARRAY_MAKERS:
             ufunc = short in (
                 "sin",
@@ -273,6 +278,31 @@ class Names:
         rank, size = self._numpy_shape(node, short)
         return Kind("array", dtype, rank, size)
 
+    def _drawn(self, node: ast.Call, method: str) -> Kind:
+        """What a random generator's method gives; without a size it is one number."""
+        if method == "permutation" and node.args:
+            given = self.kind(node.args[0])
+            return Kind("array", "int", *self._shape(node.args[0])) if given.what == "number" else given
+        size: ast.expr | None = ast.Tuple(node.args, ast.Load()) if node.args else None
+        if method not in ("rand", "randn"):
+            size = argument(node, DRAWS[method], "size") if method in DRAWS else None
+        family = "int" if method in ("integers", "randint", "binomial") else "float"
+        return UNKNOWN if size is None else Kind("array", family, *self._shape(size))
+
+    def _shape(self, node: ast.expr | None) -> tuple[int | None, int | None]:
+        """(rank, number of elements), as far as a written shape tells."""
+        if node is None:
+            return None, None
+        if isinstance(node, ast.List | ast.Tuple):
+            sizes = [self.count(e) for e in node.elts]
+            return len(sizes), None if None in sizes else math.prod(size for size in sizes if size is not None)
+        return (1, self.count(node)) if self.kind(node).what == "number" else (None, None)
+
+    def count(self, node: ast.expr) -> int | None:
+        """The int that an expression is: written there, or the only one that its name ever is."""
+        size = self.counts.get(node.id) if isinstance(node, ast.Name) else constant(node)
+        return size if type(size) is int and self.kind(node).what == "number" else None
+
     def _numpy_shape(self, node: ast.Call, short: str) -> tuple[int | None, int | None]:
         if short == "arange":
             numbers = [n for n in map(constant, node.args) if isinstance(n, int | float)]
@@ -281,15 +311,8 @@ class Names:
         if short in ("linspace", "logspace", "geomspace"):
             count = constant(argument(node, 2, "num"))
             return 1, count if type(count) is int else 50 if argument(node, 2, "num") is None else None
-        if short in ("random.rand", "random.randn"):
-            return shape_of(ast.Tuple(node.args, ast.Load()))
         if short in SHAPED:
-            given = keyword(node, "size") or keyword(node, "shape")
-            if given is None and short != "random.normal" and node.args:
-                given = node.args[0]
-            return shape_of(given)
-        if short in ("random.uniform", "random.randint", "random.standard_normal", "random.exponential"):
-            return shape_of(keyword(node, "size"))
+            return self._shape(argument(node, 0, "shape"))
         if short in ("array", "asarray", "fromiter") and node.args:
             inner = self.kind(node.args[0])
             if inner.what in ("array", "tensor"):
@@ -325,7 +348,9 @@ class Names:
             named = "float32" if written in ({float}, {int, float}) or short in _FLOAT32 else ""
             named = "int32" if written == {int} else named
         shape = node.args[0] if node.args else keyword(node, "shape")
-        rank, size = shape_of(shape) if short in ("ones", "zeros", "random.uniform", "random.normal") else (None, None)
+        rank, size = (
+            self._shape(shape) if short in ("ones", "zeros", "random.uniform", "random.normal") else (None, None)
+        )
         rank = 1 if short in ("range", "linspace") else rank
         if short in ("constant", "convert_to_tensor") and node.args:
             inner = self.kind(node.args[0])
@@ -347,12 +372,10 @@ class Names:
                 return Kind(
                     "array", dtype_family(self.dtype(node.args[0] if node.args else None)), base.rank, base.size
                 )
-            return ARRAY if method == "reshape" else Kind("array", base.dtype, base.rank, base.size)
-        if base.what == "generator" and method in GENERATOR_METHODS:
-            given = keyword(node, "size") or (node.args[-1] if node.args else None)
-            rank, size = shape_of(given)
-            family = "int" if method in ("integers", "permutation", "randint") else "float"
-            return Kind("array", family, rank, size) if rank else UNKNOWN
+            rank = 1 if method in ("ravel", "flatten") else base.rank
+            return ARRAY if method == "reshape" else Kind("array", base.dtype, rank, base.size)
+        if base.what == "generator":
+            return self._drawn(node, method)
         if base.what == "frame" and method in FRAME_METHODS:
             return Kind("frame")
         if base.what == "series":

@@ -22,6 +22,11 @@ class Settings:
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
+    @property
+    def codes(self) -> frozenset[str]:
+        """All that are looked for."""
+        return frozenset(filter(self.wants, CHECKS))
+
     def wants(self, code: str) -> bool:
         """The longest prefix that fits decides, as in ruff; at equal length, ignore does."""
         chosen = max((len(p) for p in self.select if code.startswith(p)), default=-1)

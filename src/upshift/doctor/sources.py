@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import linecache
 import os
 import re
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ SKIPPED = frozenset(
 )
 _NOQA = re.compile(r"#\s*noqa(?P<codes>:\s*[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)?", re.IGNORECASE)
 _MAGIC = re.compile(r"^(\s*)(%|!|\?)|^\s*[\w.\[\]]+\?{1,2}\s*$|^(\s*)([\w, ]+=\s*)(%|!)\s*\S")
+_INDENT = re.compile(r"\{\r?\n( *)")
 _OTHER_LANGUAGES = re.compile(
     r"^%%(bash|sh|script|html|javascript|js|latex|markdown|perl|ruby|svg|writefile|file|cython|sql|R)\b"
 )
@@ -51,13 +54,37 @@ class Source:
     path: str
     text: str
     encoding: str = "utf-8"
-    newline: str = "\n"
     cells: tuple[Cell, ...] = ()
     notebook: dict[str, Any] | None = field(default=None, repr=False)
+    style: dict[str, Any] = field(default_factory=dict, repr=False)
+    """The words for `json.dumps` that write the notebook as it was written."""
+    codes: frozenset[str] | None = None
+    """Those that are looked for; all of them where None."""
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The text, line by line."""
+        return lines_of(self.text)
+
+    def wants(self, finding: Finding) -> bool:
+        """Whether its code is looked for, and no `# noqa` or `# noqa: UPS101` ends its first or last line."""
+        if self.codes is not None and finding.code not in self.codes:
+            return False
+        first, _, last, _ = finding.place
+        for number in {first, last}:
+            match = _NOQA.search(self.lines[number - 1]) if number <= len(self.lines) else None
+            if match and (match["codes"] is None or finding.code in match["codes"].upper()):
+                return False
+        return True
 
     def cell_of(self, line: int) -> Cell | None:
         """The cell of the notebook that a line of the joined text comes from."""
         return next((c for c in self.cells if c.first <= line < c.first + c.count), None)
+
+    def shown(self, line: int) -> str:
+        """`path:line` of a line of the text, with the cell of a notebook."""
+        cell = self.cell_of(line)
+        return f"{self.path}:{line}" if cell is None else f"{self.path}:cell {cell.number}:{line - cell.first + 1}"
 
     def locate(self, finding: Finding) -> Finding:
         """A finding with its cell, counted within it."""
@@ -74,33 +101,38 @@ def find_files(paths: Sequence[str], exclude: Sequence[str] = ()) -> Iterator[st
     """Files named, and all Python files and notebooks in folders named; those named twice, once."""
     seen: set[str] = set()
     for path in paths:
-        for found in _below(path):
-            if found not in seen and not any(Path(found).match(pattern) for pattern in exclude):
+        for found in _below(path, exclude):
+            if found not in seen and not _is_excluded(found, exclude):
                 seen.add(found)
                 yield found
 
 
-def _below(path: str) -> Iterator[str]:
+def _is_excluded(path: str, exclude: Sequence[str]) -> bool:
+    return any(Path(path).match(pattern) for pattern in exclude)
+
+
+def _below(path: str, exclude: Sequence[str]) -> Iterator[str]:
     if not os.path.isdir(path):
         yield path
         return
     for folder, folders, names in os.walk(path):
-        folders[:] = sorted(f for f in folders if f not in SKIPPED and not f.endswith(".egg-info"))
+        kept = sorted(f for f in folders if f not in SKIPPED and not f.endswith(".egg-info"))
+        folders[:] = [f for f in kept if not _is_excluded(os.path.join(folder, f), exclude)]
         for name in sorted(names):
             if name.endswith((".py", ".ipynb")):
                 yield os.path.join(folder, name)
 
 
-def read(path: str) -> Source:
-    """A file's code."""
+def read(path: str, codes: frozenset[str] | None = None) -> Source:
+    """A file's code, in which these codes are looked for."""
     try:
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
         raise Unreadable(f"{path}: {error.strerror or error}") from None
     if path.endswith(".ipynb"):
-        return _read_notebook(path, data)
-    return _read_python(path, data)
+        return replace(_read_notebook(path, data), codes=codes)
+    return replace(_read_python(path, data), codes=codes)
 
 
 def _read_python(path: str, data: bytes) -> Source:
@@ -111,13 +143,13 @@ def _read_python(path: str, data: bytes) -> Source:
         raise Unreadable(f"{path}: {error}; declare the encoding in the first line, or save as UTF-8") from None
     if "\0" in text:
         raise Unreadable(f"{path}: contains null bytes; is it a Python file?")
-    newline = "\r\n" if "\r\n" in text else "\n"
-    return Source(path, text, encoding, newline)
+    return Source(path, text, encoding)
 
 
 def _read_notebook(path: str, data: bytes) -> Source:
     try:
-        notebook = json.loads(data.decode("utf-8"))
+        written = data.decode("utf-8")
+        notebook = json.loads(written)
         cells = notebook["cells"]
         language = notebook.get("metadata", {}).get("kernelspec", {}).get("language", "python")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -133,7 +165,9 @@ def _read_notebook(path: str, data: bytes) -> Source:
         number = len(found) + 1
         found.append(Cell(number, at, len(lines) + 2, len(plain)))
         lines += [f"{MARK}{number}", *plain]
-    return Source(path, "\n".join(lines), cells=tuple(found), notebook=notebook)
+    indent = _INDENT.match(written)
+    style = {"indent": indent and len(indent[1]), "ensure_ascii": "\\u" in written and written.isascii()}
+    return Source(path, "\n".join(lines), cells=tuple(found), notebook=notebook, style=style)
 
 
 def without_magics(text: str) -> list[str]:
@@ -161,11 +195,11 @@ def with_magics(text: str, before: str) -> str:
     return made
 
 
-def is_silenced(finding: Finding, lines: Sequence[str]) -> bool:
-    """Whether `# noqa` or `# noqa: UPS101` stands at the end of the finding's first or last line."""
-    first, _, last, _ = finding.place
-    for number in {first, last}:
-        match = _NOQA.search(lines[number - 1]) if number <= len(lines) else None
-        if match and (match["codes"] is None or finding.code in match["codes"].upper()):
-            return True
-    return False
+def lines_of(text: str) -> list[str]:
+    """The lines of a text with their ends, as Python's parser counts them: a form feed does not end one."""
+    return list(io.StringIO(text, newline=""))
+
+
+def remember(place: str, text: str) -> None:
+    """Let tracebacks, `inspect` and AutoGraph read a text that is in no file."""
+    linecache.cache[place] = (len(text), None, lines_of(text), place)

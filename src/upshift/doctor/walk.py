@@ -308,7 +308,7 @@ class File(Text):
         self.visit_all(node.orelse)
 
     def in_body(self, loop: Loop, body: Iterable[ast.AST]) -> None:
-        """A loop's body. What is of another kind after a round may be so in the next: no fix is certain then."""
+        """A loop's body. What is of another kind after one iteration may be so in the next: no fix is certain then."""
         scope = self.scope
         before, first, mixed = dict(scope.names), len(self.findings), scope.mixed
         scope.mixed = set()  # what is of another kind in the middle may be so after a `continue` or `break`

@@ -17,8 +17,8 @@ from ..rules import Op
 from ..rules.op import Watched
 from ..trace.tree import Const, Guard, Leaf, Node, Ref, Step, Tree
 from .select_rows import (
-    BLUR,
-    BLUR_OF_POWERS,
+    BOUNDS,
+    BOUNDS_OF_POWERS,
     CLOSE,
     FLOATS,
     FLOATS_AND_BOOL,
@@ -74,7 +74,7 @@ class _Writer:
         """Whether decisions may depend on vector functions: lanes in which that could matter are marked."""
         self.made = Select()
         self.kinds: dict[int, Kind] = dict(enumerate(tree.kinds))
-        self.blurred: set[int] = set()
+        self.inexact: set[int] = set()
         self.shared: set[int] = set()
         self.guards = self.values = 0
         self.nan = "False"
@@ -168,7 +168,7 @@ class _Writer:
     def _result(self, ref: Ref, i: int, path: str, names: dict[int, str]) -> str:
         dtype = self.made.dtypes[i]
         value = self._value(ref, names)
-        if isinstance(ref, int) and ref in self.blurred:
+        if isinstance(ref, int) and ref in self.inexact:
             size = self.kinds[ref].dtype.itemsize
             self._odd(path, f"e_{value} > {CLOSE[size]} * abs({value}) + 1e-300")
         if isinstance(ref, int) and ref >= 0 and warns_at(self.tree, ref):
@@ -187,7 +187,7 @@ class _Writer:
         self.values += 1
         out = f"w{self.values}"
         self.kinds[step.out] = kind
-        self.blurred.discard(step.out)
+        self.inexact.discard(step.out)
         args = [self._value(ref, names) for ref in step.refs]
         names[step.out] = out
         text = self._text(op, step, node, self._operands(step, args))
@@ -231,25 +231,25 @@ class _Writer:
         """A vector function, or C's own where a decision depends on its last bits."""
         assert step.kind is not None
         name = MATHS[op.name]
-        if self._may_blur(step, node):
+        if self._may_be_inexact(step, node):
             self.made.close = True
-            self.blurred.add(step.out)
+            self.inexact.add(step.out)
             return f"vector_{name}"
         if op.warns or step.kind.dtype.itemsize < 8 or name in OWN_IN_PYTHON:
             raise NoSelect(f"a decision depends on the last bits of {op.name}")
         return f"exact_{name}"
 
-    def _may_blur(self, step: Step, node: Node) -> bool:
+    def _may_be_inexact(self, step: Step, node: Node) -> bool:
         """Whether the last bits of a step's result may be other than the loop's."""
         return not self.exact and step.out not in node.sharp and (self.decides_by_vectors or step.out not in node.firm)
 
     def _power(self, step: Step, node: Node, args: list[str]) -> str:
-        if not self._may_blur(step, node):
+        if not self._may_be_inexact(step, node):
             if step.kind is None or step.kind.dtype.itemsize < 8:
                 raise NoSelect("a decision depends on the last bits of a power")
             return f"exact_pow({', '.join(args)})"
         self.made.close = True
-        self.blurred.add(step.out)
+        self.inexact.add(step.out)
         factors = _factors(step)
         if factors:
             return " * ".join([args[0]] * factors)
@@ -264,34 +264,34 @@ class _Writer:
             self._odd(path, f"(not isfinite({out})) & (not ({self.nan}))")
         self._spread(op, step, args, out, path)
 
-    def _decides(self, op: Op, step: Step, args: list[str], blurred: list[bool], path: str) -> None:
+    def _decides(self, op: Op, step: Step, args: list[str], inexact: list[bool], path: str) -> None:
         """A decision on what may be off: lanes that are so near to where it changes are marked."""
         if op.name in ON_LARGE:
             self._odd(path, f"abs({args[0]}) > {LARGE[self._kind(step.refs[0]).dtype.itemsize]}")
             return
         if op.name not in NEAR:
             raise NoSelect(f"{op.name} decides by what may be off in its last bits")
-        off = " + ".join(f"e_{arg}" for arg, b in zip(args, blurred, strict=True) if b)
+        off = " + ".join(f"e_{arg}" for arg, b in zip(args, inexact, strict=True) if b)
         self._odd(path, f"({NEAR[op.name].format(*args)} <= {off}) & ({off} > 0.0)")
 
     def _spread(self, op: Op, step: Step, args: list[str], out: str, path: str) -> None:
-        blurred = [isinstance(ref, int) and ref in self.blurred and ref != step.out for ref in step.refs]
-        if step.kind is None or not (any(blurred) or step.out in self.blurred):
+        inexact = [isinstance(ref, int) and ref in self.inexact and ref != step.out for ref in step.refs]
+        if step.kind is None or not (any(inexact) or step.out in self.inexact):
             return
         if step.kind.dtype.kind == "b":
-            self._decides(op, step, args, blurred, path)
+            self._decides(op, step, args, inexact, path)
             return
         size = step.kind.dtype.itemsize
-        own = ULP[size] if step.out in self.blurred else ROUND[size]
+        own = ULP[size] if step.out in self.inexact else ROUND[size]
         error = f"{own} * abs({out})"
-        if any(blurred):
+        if any(inexact):
             name = MATHS.get(op.name, op.name)
-            text = BLUR_OF_POWERS.get(_factors(step)) if name in ("pow", "power") else BLUR.get(name)
+            text = BOUNDS_OF_POWERS.get(_factors(step)) if name in ("pow", "power") else BOUNDS.get(name)
             if text is None:
                 raise NoSelect(f"{op.name} works on what may be off in its last bits")
-            errors = {f"e{i}": f"e_{arg}" if b else "0.0" for i, (arg, b) in enumerate(zip(args, blurred, strict=True))}
+            errors = {f"e{i}": f"e_{arg}" if b else "0.0" for i, (arg, b) in enumerate(zip(args, inexact, strict=True))}
             error += f" + {text.format(*args, out=out, **errors)}"
-        self.blurred.add(step.out)
+        self.inexact.add(step.out)
         self.made.lines.append(f"e_{out} = {error}")
 
     # ---- values
@@ -347,7 +347,7 @@ class _Writer:
 def _factors(step: Step) -> int:
     """Of how many factors a power is a product; none where it is not made so."""
     exponent = step.refs[1].value if isinstance(step.refs[1], Const) else None
-    return int(exponent) if type(exponent) in (int, float) and exponent in BLUR_OF_POWERS else 0
+    return int(exponent) if type(exponent) in (int, float) and exponent in BOUNDS_OF_POWERS else 0
 
 
 def warns_at(tree: Tree, ref: int) -> bool:

@@ -84,7 +84,7 @@ SCALES = {"radians": math.pi / 180.0, "degrees": 180.0 / math.pi}
 _NEAR_ONE = "1.0 - abs({0}) - {e0}"
 
 
-def _blur(slope: Slope) -> str:
+def _bound(slope: Slope) -> str:
     """How far the result of a function that is no steeper than this may be off."""
     if slope.by_inverse:
         return f"1.01 * {slope.by_inverse} * {{e0}} / abs({{0}})"
@@ -93,8 +93,8 @@ def _blur(slope: Slope) -> str:
     return f"{slope.fixed} * {{e0}}"
 
 
-BLUR = {
-    **{name: _blur(slope) for name, slope in SLOPES.items()},
+BOUNDS = {
+    **{name: _bound(slope) for name, slope in SLOPES.items()},
     # a slope that grows without bound towards one: beyond it, the divisor is zero
     "asin": f"1.5 * {{e0}} / sqrt(abs({_NEAR_ONE}) + ({_NEAR_ONE}))",
     "acos": f"1.5 * {{e0}} / sqrt(abs({_NEAR_ONE}) + ({_NEAR_ONE}))",
@@ -106,9 +106,9 @@ BLUR = {
     "neg": "{e0}", "negative": "{e0}", "pos": "{e0}", "abs": "{e0}", "absolute": "{e0}", "fabs": "{e0}",
     "float": "{e0}", "cast": "{e0}", "copy": "{e0}",
 }  # fmt: skip
-BLUR |= {"multiply": BLUR["mul"], "divide": BLUR["truediv"], "true_divide": BLUR["truediv"]}
+BOUNDS |= {"multiply": BOUNDS["mul"], "divide": BOUNDS["truediv"], "true_divide": BOUNDS["truediv"]}
 """How far a result may be off (`e`), from how far its arguments may be."""
-BLUR_OF_POWERS = {2: "(2.0 * abs({0}) + {e0}) * {e0}",
+BOUNDS_OF_POWERS = {2: "(2.0 * abs({0}) + {e0}) * {e0}",
                    3: "(3.0 * abs({0}) * (abs({0}) + {e0}) + {e0} * {e0}) * {e0}"}  # fmt: skip
 """The same of powers that are made by products, by their exponents."""
 LARGE = {8: "1e300", 4: "1e37"}

@@ -11,7 +11,7 @@ import numpy as np
 from ..columns.mapped import Mapped, mapped_in
 from ..views import progress
 
-FEW = 64
+FIRST_PART = 64
 """A job of which nobody knows how long it takes is begun with so many-th of it."""
 
 
@@ -28,7 +28,7 @@ class Blocks:
         if self.watch is None:
             return most
         if seconds is None:
-            return min(most, -(-left // FEW))
+            return min(most, -(-left // FIRST_PART))
         return min(most, max(int(progress.APART / max(seconds, 1e-10)), 1))
 
     def done(self, count: int, gear: str) -> None:

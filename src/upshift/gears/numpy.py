@@ -10,7 +10,7 @@ import numpy as np
 from ..config import settings
 from ..errors import Untraceable
 from .chunks import CHUNK, CHUNK_BYTES, THREADS_PAY_SECONDS, chunks_of, side_by_side
-from .passes import Pass, TooBlurred
+from .passes import Pass, TooInexact
 from .store import Where
 from .walk import Chunk
 
@@ -101,4 +101,4 @@ class Run(Pass):
             chunk.run(where)
 
 
-__all__ = ["Run", "TooBlurred", "Untraceable"]
+__all__ = ["Run", "TooInexact", "Untraceable"]

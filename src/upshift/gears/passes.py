@@ -20,7 +20,7 @@ from .program import Care
 from .store import Store
 
 
-class TooBlurred(Exception):
+class TooInexact(Exception):
     """Too many lanes are too close to call: the values that decide have to be exact."""
 
 

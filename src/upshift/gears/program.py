@@ -66,10 +66,10 @@ def _compile(node: Node, care: Care) -> tuple[Instruction, ...]:
         sharp = care is Care.EXACT or step.out in node.sharp
         op = (step.exact if sharp else step.op) if step.op is not None else None
         dtype = step.kind.dtype if step.kind is not None and step.kind.dtype != object else None
-        step_blurs = step.blurs and not step.of_arrays
-        decisive = care is Care.CLOSE and not sharp and step_blurs and step.out in node.decisive
+        step_inexact = step.inexact and not step.of_arrays
+        decisive = care is Care.CLOSE and not sharp and step_inexact and step.out in node.decisive
         decisive = decisive and spread_of(step.fn) is not None
-        edge = care is Care.CLOSE and op is not None and step_blurs and op.cuts and op.name in EDGES
+        edge = care is Care.CLOSE and op is not None and step_inexact and op.cuts and op.name in EDGES
         into = None if decisive or edge else buffers.overwritable(step, op, dead)
         updates = isinstance(op, ArrayOp) and op.updates
         alone = updates and step.refs[0] in dead

@@ -14,7 +14,7 @@ from ..columns.layout import forwards
 from ..errors import Untraceable
 from ..rules import Op
 from ..rules.arrays import NoRule
-from ..rules.error_bounds import EXACT, Blurred, spread, too_close, too_inexact
+from ..rules.error_bounds import EXACT, Inexact, spread, too_close, too_inexact
 from ..rules.int_ranges import span_of
 from ..rules.op import Span
 from ..trace.grow import grow
@@ -22,7 +22,7 @@ from ..trace.record import value_key
 from ..trace.sequential_draws import DrawOp, hanging_on_draws
 from ..trace.tree import Const, Guard, Leaf, Node, Raises, Ref, Waiting
 from .bands import Band, either, is_few, is_like, pick, plain, share
-from .passes import Pass, TooBlurred
+from .passes import Pass, TooInexact
 from .program import Care, Instruction, program_of
 from .store import Where, count_of, index_of
 from .uniform import made_as
@@ -115,7 +115,7 @@ class Chunk:
                     args, self._spans_of(instruction, args, spans)
                 )
             if instruction.decisive or (instruction.edge and band.errors):
-                leave = self._blurred(instruction, band, out, args, leave)
+                leave = self._note_error(instruction, band, out, args, leave)
             if self.flagged and op.warns:
                 leave = self._warned(instruction, band.lanes, out, args, leave)
             values[instruction.out] = out
@@ -188,23 +188,23 @@ class Chunk:
         arrays = (a for value in others for a in (value if type(value) is tuple else (value,)))
         return not any(type(a) is np.ndarray and share(a, first) for a in arrays)
 
-    def _blurred(self, instruction: Instruction, band: Band, out: Any, args: list[Any], leave: Column | None) -> Any:
+    def _note_error(self, instruction: Instruction, band: Band, out: Any, args: list[Any], leave: Column | None) -> Any:
         """Keep in mind how far a result may be off; at a decision, let go of the lanes that are too close to call."""
-        blurred = [
-            Blurred(arg, band.errors.get(ref, EXACT) if isinstance(ref, int) else EXACT)
+        inexact = [
+            Inexact(arg, band.errors.get(ref, EXACT) if isinstance(ref, int) else EXACT)
             for arg, ref in zip(args, instruction.refs, strict=True)
         ]
         op = instruction.op
         assert op is not None
         if instruction.decisive:
-            error = spread(instruction.step.fn, op.close, out, blurred)
+            error = spread(instruction.step.fn, op.close, out, inexact)
             if error is not EXACT:
                 band.errors[instruction.out] = error
-        if not instruction.edge or all(arg.sharp for arg in blurred):
+        if not instruction.edge or all(arg.sharp for arg in inexact):
             return leave
-        close = too_close(op.name, blurred)
+        close = too_close(op.name, inexact)
         if not is_few(close):
-            raise TooBlurred
+            raise TooInexact
         return either(leave, close)
 
     def _value(self, ref: Ref, values: dict[int, Any]) -> Any:
@@ -301,12 +301,12 @@ class Chunk:
         for ref in leaf.refs:
             if not isinstance(ref, int) or ref not in band.errors:
                 continue
-            result = Blurred(band.values[ref], band.errors[ref])
+            result = Inexact(band.values[ref], band.errors[ref])
             odd = too_inexact(result)
             if odd is not None and not is_few(odd):
                 odd = too_inexact(result, NOISE)
                 if odd is not None and not is_few(odd):
-                    raise TooBlurred
+                    raise TooInexact
                 size = np.abs(result.column) if odd is None else np.where(odd, np.inf, np.abs(result.column))
                 worst = np.argsort(size)[:SUSPECTS]
                 self.of.suspects += pick(band.lanes, worst).tolist()

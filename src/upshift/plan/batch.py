@@ -10,7 +10,7 @@ from ..columns.kinds import Column
 from ..config import settings
 from ..errors import Refusal, Untraceable
 from ..gears.job import Job
-from ..gears.numpy import Run, TooBlurred
+from ..gears.numpy import Run, TooInexact
 from ..gears.pace import Pace
 from ..gears.program import Care
 from ..trace.grow import bind
@@ -89,13 +89,13 @@ def _batch_group(job: Job, group: Group, known: Traces, pace: Pace, made: Batche
             suspects = run.suspects[:: 1 + len(run.suspects) // MOST_SUSPECTS]
             try:
                 if suspects and check(job.call, row, run.store.results(suspects), False, suspects):
-                    raise TooBlurred
+                    raise TooInexact
             finally:
                 _put_back(run)
         except Untraceable as refusal:
             known.trees.clear()
             return Refusal("numpy", refusal.reason, refusal.where, refusal.remedy)
-        except TooBlurred:
+        except TooInexact:
             known.care = Care.EXACT
             continue
         if run.slow:  # a few rows have told that: the loop does them again faster than they could be joined to its own

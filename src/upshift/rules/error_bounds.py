@@ -36,7 +36,7 @@ EXACT = Error(0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Blurred:
+class Inexact:
     """A column and its error."""
 
     column: Any
@@ -82,18 +82,18 @@ def largest(column: Any) -> float:
 Spread = Callable[..., Error]
 
 
-def _add(a: Blurred, b: Blurred) -> Error:
+def _add(a: Inexact, b: Inexact) -> Error:
     return Error(math.inf, a.off + b.off)
 
 
-def _multiply(a: Blurred, b: Blurred) -> Error:
+def _multiply(a: Inexact, b: Inexact) -> Error:
     relative = a.error.relative + b.error.relative
     if relative < 1e-3:
         return Error(1.01 * relative)
     return Error(math.inf, a.off * b.most + b.off * a.most + a.off * b.off)
 
 
-def _divide(a: Blurred, b: Blurred) -> Error:
+def _divide(a: Inexact, b: Inexact) -> Error:
     relative = a.error.relative + b.error.relative
     if relative < 1e-3:
         return Error(1.01 * relative)
@@ -103,14 +103,14 @@ def _divide(a: Blurred, b: Blurred) -> Error:
     return Error(math.inf, (a.off + a.most / least * b.off) / least)
 
 
-def _root(a: Blurred) -> Error:
+def _root(a: Inexact) -> Error:
     if a.error.relative < 1e-3:
         return Error(a.error.relative)
     least = a.least
     return Error(math.inf, min(math.sqrt(a.off), a.off / (2 * math.sqrt(least)) if least else math.inf))
 
 
-def _power(a: Blurred, b: Blurred) -> Error:
+def _power(a: Inexact, b: Inexact) -> Error:
     if a.sharp and b.sharp:
         return Error(0.0)
     if not b.sharp or isinstance(b.column, np.ndarray):
@@ -121,14 +121,14 @@ def _power(a: Blurred, b: Blurred) -> Error:
     return Error(math.inf, p * (a.most + a.off) ** (p - 1) * a.off if p >= 1 else math.inf)
 
 
-def _same(a: Blurred) -> Error:
+def _same(a: Inexact) -> Error:
     return Error(a.error.relative, a.error.absolute)
 
 
 def _by_slope(slope: Slope) -> Spread:
     """How the error of an argument spreads to the result of a function that is no steeper than this."""
 
-    def spread(a: Blurred) -> Error:
+    def spread(a: Inexact) -> Error:
         if a.sharp:
             return Error(0.0)
         if slope.by_inverse:
@@ -144,11 +144,11 @@ def _by_slope(slope: Slope) -> Spread:
     return spread
 
 
-def _arc(a: Blurred) -> Error:
+def _arc(a: Inexact) -> Error:
     return Error(0.0) if a.sharp else Error(math.inf, 2.5 * math.sqrt(a.off))
 
 
-def _either(a: Blurred, b: Blurred) -> Error:
+def _either(a: Inexact, b: Inexact) -> Error:
     relative = max(a.error.relative, b.error.relative)
     return Error(relative) if relative < 1e-3 else Error(math.inf, max(a.off, b.off))
 
@@ -158,7 +158,7 @@ def _scaled(scale: float) -> Spread:
     return lambda a: Error(a.error.relative, None if a.error.absolute is None else scale * a.error.absolute)
 
 
-def _only_sharp(*args: Blurred) -> Error:
+def _only_sharp(*args: Inexact) -> Error:
     return Error(0.0) if all(a.sharp for a in args) else Error(math.inf, math.inf)
 
 
@@ -189,7 +189,7 @@ def spread_of(fn: Any) -> Spread | None:
     return SPREAD.get(fn) or getattr(fn, "spread", None)
 
 
-def spread(fn: Any, close: bool, out: Any, args: list[Blurred]) -> Error:
+def spread(fn: Any, close: bool, out: Any, args: list[Inexact]) -> Error:
     """How far the result of a call may be off."""
     if not close and all(arg.sharp for arg in args):
         return EXACT
@@ -226,12 +226,12 @@ EDGES: dict[str, Callable[..., Any]] = {
 """By the name of a cutting op: how far its arguments are from where its result jumps."""
 
 
-def too_close(name: str, args: list[Blurred]) -> Column:
+def too_close(name: str, args: list[Inexact]) -> Column:
     """Lanes whose decision may not be the loop's."""
     return np.asarray(np.abs(EDGES[name](*(arg.column for arg in args))) <= sum(arg.off for arg in args))
 
 
-def too_inexact(result: Blurred, allowed: float | None = None) -> Column | None:
+def too_inexact(result: Inexact, allowed: float | None = None) -> Column | None:
     """Lanes whose result may be further off than the law allows; None where there are none."""
     column = result.column
     if allowed is None:

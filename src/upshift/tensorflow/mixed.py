@@ -21,7 +21,7 @@ import tensorflow as tf
 
 from ..errors import Untraceable
 from ..rules.arrays.call import Called, Row, Run, WithRow
-from ..rules.error_bounds import Blurred, Error
+from ..rules.error_bounds import Error, Inexact
 from ..trace.lane import is_lane
 from ..trace.modules import STANDINS, HeldModule
 from ..trace.names import user_line
@@ -173,7 +173,7 @@ def _nearly(called: Called) -> Run:
     return lambda nearly, *values: nearly.copy()
 
 
-def _as_nearly(nearly: Blurred, *values: Any) -> Error:
+def _as_nearly(nearly: Inexact, *values: Any) -> Error:
     """What NumPy made is as far off as its arguments make it; the difference to TensorFlow is added."""
     return Error(nearly.error.relative, nearly.error.absolute)
 

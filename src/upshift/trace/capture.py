@@ -26,7 +26,7 @@ from ..libraries import acting, is_left_alone, is_opaque
 from ..rules.arrays.images import IMAGES, module_of, name_of
 from .arraylike import is_aware
 from .classes import copy_of, is_python, needs_copy
-from .code import CALLED_CLASSES, prepare
+from .code import CALLED_CLASSES, traced_code
 from .draws import GENERATORS, Module, Source, generator_of
 from .enumerations import why_not_vetted
 from .independent_draws import OwnNumbers
@@ -168,7 +168,7 @@ class Holder:
         names = Names(functools.partial(self._look_up, f, path))
         dict.__setitem__(names, "__builtins__", _BUILTINS | {"__import__": functools.partial(self._import, path)})
         dict.__setitem__(names, "__name__", f.__module__)
-        copy = types.FunctionType(prepare(f.__code__), names, f.__name__, None, cells)
+        copy = types.FunctionType(traced_code(f.__code__), names, f.__name__, None, cells)
         self.trace.held[id(f)] = copy
         for i, (cell, real) in enumerate(zip(cells, f.__closure__ or (), strict=True)):
             try:

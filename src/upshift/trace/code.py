@@ -26,31 +26,31 @@ _STORE_INSIDE = {dis.opmap["STORE_ATTR"], dis.opmap["DELETE_ATTR"]}
 _LOADS_CAPTURED = {_LOAD_GLOBAL, dis.opmap["LOAD_DEREF"]}
 _CACHE = dis.opmap["CACHE"]
 _GENERATOR = 0x20 | 0x80 | 0x100 | 0x200
-_prepared: dict[types.CodeType, types.CodeType | Untraceable] = {}
+_rewritten: dict[types.CodeType, types.CodeType | Untraceable] = {}
 _KEPT = 512
 
 
-def prepare(code: types.CodeType) -> types.CodeType:
+def traced_code(code: types.CodeType) -> types.CodeType:
     """The code for a traced copy; raises Untraceable. Remembered per code object."""
-    found = _prepared.get(code)
+    found = _rewritten.get(code)
     if found is None:
         try:
-            found = _prepare(code, frozenset())
+            found = _rewrite(code, frozenset())
         except Untraceable as reason:
             found = reason
-        if len(_prepared) >= _KEPT:
-            _prepared.pop(next(iter(_prepared)), None)
-        _prepared[code] = found
+        if len(_rewritten) >= _KEPT:
+            _rewritten.pop(next(iter(_rewritten)), None)
+        _rewritten[code] = found
     if isinstance(found, Untraceable):
         raise Untraceable(found.reason, found.remedy, found.where)
     return found
 
 
-def _prepare(code: types.CodeType, owned: frozenset[str]) -> types.CodeType:
+def _rewrite(code: types.CodeType, owned: frozenset[str]) -> types.CodeType:
     """`owned`: cells that belong to an enclosing function of the same trace, whose changes end with it."""
     _refuse_stores(code, owned)
     owned = owned | frozenset(code.co_cellvars)
-    constants = tuple(_prepare(c, owned) if isinstance(c, types.CodeType) else c for c in code.co_consts)
+    constants = tuple(_rewrite(c, owned) if isinstance(c, types.CodeType) else c for c in code.co_consts)
     names = list(code.co_names)
     raw = bytearray(code.co_code)
     for offset, op, argument in _instructions(code):

@@ -47,7 +47,7 @@ class Trace:
         self.known: dict[Any, Lane] = {}
         self.truths: dict[int, bool] = {}
         self.pinned: set[int] = set()
-        self.blurred: set[int] = set()
+        self.inexact: set[int] = set()
         self.ended: Signal | None = None
         self.held: dict[Any, Any] = {}
         self.watched: list[tuple[Any, Any]] = []
@@ -337,17 +337,18 @@ class Trace:
             self.budget -= 1
             if self.budget < 0 or (self.budget & 15 == 0 and time.perf_counter() > self.deadline):
                 raise self._end(OverBudget("the trace became longer than it is worth"))
-            blurs = op is not None and (op.close or not self.blurred.isdisjoint(r for r in refs if isinstance(r, int)))
+            used = [r for r in refs if isinstance(r, int)]
+            inexact = op is not None and (op.close or not self.inexact.isdisjoint(used))
             lanes = tuple([type(a) in LANES and not a._up_uniform for a in args])
-            self.node.steps.append(Step(fn, refs, self.fresh, kind, op, kinds, user_line(), blurs, lanes))
+            self.node.steps.append(Step(fn, refs, self.fresh, kind, op, kinds, user_line(), inexact, lanes))
             self.tree.steps += 1
         else:
             steps = self.node.steps
             if self.at >= len(steps) or steps[self.at].fn is not fn or steps[self.at].refs != refs:
                 self._wandered()
-            blurs = steps[self.at].blurs
-        if blurs:
-            self.blurred.add(self.fresh)
+            inexact = steps[self.at].inexact
+        if inexact:
+            self.inexact.add(self.fresh)
         self.at, self.fresh = self.at + 1, self.fresh + 1
         return self.fresh - 1
 

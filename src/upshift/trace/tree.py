@@ -64,7 +64,7 @@ class Step:
     op: Op | None
     kinds: tuple[Kind | None, ...]
     where: str
-    blurs: bool = False
+    inexact: bool = False
     """Whether it is only close, or works on what is."""
     lanes: tuple[bool, ...] = ()
     """Which arguments are columns; the others are the same for all lanes."""
@@ -178,7 +178,7 @@ class Node:
     def settle(self) -> bool:
         """Work out, from the children, what is needed from above; True where a step has to be more exact than before.
 
-        Decisions and results depend on values made here or above. `decisive`: they may be blurred if an error bound is
+        Decisions and results depend on values made here or above. `decisive`: they may be inexact if an error bound is
         carried along. `sharp`: they must be the loop's very bits. `firm`: what decisions alone depend on.
         """
         needs = self.needed_after()

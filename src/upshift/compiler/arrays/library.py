@@ -570,7 +570,7 @@ def _packed(walk: Walk, name: str) -> str:
     if isinstance(kind, Array | Fused):
         return making.packed(walk, name)
     if isinstance(kind, Object) and kind.cls in (Set, Frozenset, Deque):
-        held = kind.fields.find().cells["items_" if kind.cls is not Deque else "room"].kind
+        held = kind.fields.find().cells["items_" if kind.cls is not Deque else "buffer"].kind
         if kind.cls is not Deque and held is not None and any(base(one) in (STR, NONE) for one in items_in(held)):
             raise walk.doubt("returns a set of texts, whose order only this process knows")
         return result_of(walk, prelude_home(FUNCTIONS["given_deque" if kind.cls is Deque else "given_set"]), [name])

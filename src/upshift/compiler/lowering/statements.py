@@ -28,6 +28,7 @@ class Statements(Tries):
                 self._end("return", (self._constant(None),))
 
     def body(self, statements: list[ast.stmt]) -> None:
+        """Lower statements one after the other, up to the first that nothing leads to."""
         for statement in statements:
             if self.block is None:
                 return  # nothing leads here
@@ -86,6 +87,7 @@ class Statements(Tries):
             self.assign(s.target, self.value(s.value))
 
     def assign(self, target: ast.expr, value: str) -> None:
+        """Store a value: in a name, an item, an attribute, or taken apart in several."""
         if isinstance(target, ast.Name):
             self._store(target.id, value)
         elif isinstance(target, ast.Tuple | ast.List):

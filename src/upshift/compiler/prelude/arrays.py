@@ -39,7 +39,7 @@ def sort_packed(x: Any) -> None:
             set_at(x, j + 1, v)
     width = RUN
     if width < n:
-        room = new_array(x, (n,))
+        scratch = new_array(x, (n,))
         while width < n:
             for low in range(0, n, 2 * width):
                 middle = min(low + width, n)
@@ -48,19 +48,19 @@ def sort_packed(x: Any) -> None:
                 j = middle
                 for k in range(low, high):
                     if i < middle and (j >= high or not stands_before(at(x, j), at(x, i))):
-                        set_at(room, k, at(x, i))
+                        set_at(scratch, k, at(x, i))
                         i += 1
                     else:
-                        set_at(room, k, at(x, j))
+                        set_at(scratch, k, at(x, j))
                         j += 1
-            x[:] = room
+            x[:] = scratch
             width *= 2
 
 
 def argsort_packed(x: Any, order: Any) -> None:
     """Sort an array of one axis in place, and move the numbers of its items along."""
     n = len(x)
-    room = new_array(x, (n,))
+    scratch = new_array(x, (n,))
     places = new_array(order, (n,))
     width = 1
     while width < n:
@@ -71,14 +71,14 @@ def argsort_packed(x: Any, order: Any) -> None:
             j = middle
             for k in range(low, high):
                 if i < middle and (j >= high or not stands_before(at(x, j), at(x, i))):
-                    set_at(room, k, at(x, i))
+                    set_at(scratch, k, at(x, i))
                     set_at(places, k, at(order, i))
                     i += 1
                 else:
-                    set_at(room, k, at(x, j))
+                    set_at(scratch, k, at(x, j))
                     set_at(places, k, at(order, j))
                     j += 1
-        x[:] = room
+        x[:] = scratch
         order[:] = places
         width *= 2
 

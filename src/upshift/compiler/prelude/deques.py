@@ -23,7 +23,7 @@ class Deque:
         self.changes = 0
         """How often items came or went."""
         self.maxlen = most
-        self.room = sized(8)
+        self.buffer = sized(8)
 
     def __len__(self) -> Any:
         return self.number
@@ -31,18 +31,18 @@ class Deque:
     @apart
     def widen(self) -> None:
         """Doubles the ring of places, with the first item at its start."""
-        n = len(self.room)
+        n = len(self.buffer)
         wider = sized(n * 2)
         i = 0
         while i < self.number:
-            set_item(wider, i, item(self.room, plus(self.first, i) & (n - 1)))
+            set_item(wider, i, item(self.buffer, plus(self.first, i) & (n - 1)))
             i = plus(i, 1)
-        self.room = wider
+        self.buffer = wider
         self.first = 0
 
     def place(self, i: Any) -> Any:
         """Where item `i` lies in the ring."""
-        return plus(self.first, i) & (len(self.room) - 1)
+        return plus(self.first, i) & (len(self.buffer) - 1)
 
     def append(self, x: Any) -> None:
         """Adds an item at the right end; a full deque with `maxlen` loses its first one."""
@@ -52,9 +52,9 @@ class Deque:
                     return
                 self.first = self.place(1)
                 self.number = plus(self.number, -1)
-        if self.number == len(self.room):
+        if self.number == len(self.buffer):
             self.widen()
-        set_item(self.room, self.place(self.number), x)
+        set_item(self.buffer, self.place(self.number), x)
         self.number = plus(self.number, 1)
         self.changes = plus(self.changes, 1)
 
@@ -65,10 +65,10 @@ class Deque:
                 if self.maxlen == 0:
                     return
                 self.number = plus(self.number, -1)
-        if self.number == len(self.room):
+        if self.number == len(self.buffer):
             self.widen()
-        self.first = plus(self.first, -1) & (len(self.room) - 1)
-        set_item(self.room, self.first, x)
+        self.first = plus(self.first, -1) & (len(self.buffer) - 1)
+        set_item(self.buffer, self.first, x)
         self.number = plus(self.number, 1)
         self.changes = plus(self.changes, 1)
 
@@ -78,13 +78,13 @@ class Deque:
             raise IndexError("pop from an empty deque")
         self.number = plus(self.number, -1)
         self.changes = plus(self.changes, 1)
-        return item(self.room, self.place(self.number))
+        return item(self.buffer, self.place(self.number))
 
     def popleft(self) -> Any:
         """Takes the first item out."""
         if self.number == 0:
             raise IndexError("pop from an empty deque")
-        x = item(self.room, self.first)
+        x = item(self.buffer, self.first)
         self.first = self.place(1)
         self.number = plus(self.number, -1)
         self.changes = plus(self.changes, 1)
@@ -99,17 +99,17 @@ class Deque:
         return self.place(i)
 
     def __getitem__(self, i: int) -> Any:
-        return item(self.room, self.where(i))
+        return item(self.buffer, self.where(i))
 
     def __setitem__(self, i: int, x: Any) -> None:
-        set_item(self.room, self.where(i), x)
+        set_item(self.buffer, self.where(i), x)
 
     def __delitem__(self, i: int) -> None:
         self.where(i)
         if i < 0:
             i = i + self.number
         while i < self.number - 1:
-            set_item(self.room, self.place(i), item(self.room, self.place(i + 1)))
+            set_item(self.buffer, self.place(i), item(self.buffer, self.place(i + 1)))
             i = plus(i, 1)
         self.pop()
 
@@ -162,9 +162,9 @@ class Deque:
         i = 0
         j = self.number - 1
         while i < j:
-            x = item(self.room, self.place(i))
-            set_item(self.room, self.place(i), item(self.room, self.place(j)))
-            set_item(self.room, self.place(j), x)
+            x = item(self.buffer, self.place(i))
+            set_item(self.buffer, self.place(i), item(self.buffer, self.place(j)))
+            set_item(self.buffer, self.place(j), x)
             i = plus(i, 1)
             j = plus(j, -1)
 
@@ -172,7 +172,7 @@ class Deque:
         """Removes the first item that is equal to `x`."""
         i = 0
         while i < self.number:
-            if equals(item(self.room, self.place(i)), x):
+            if equals(item(self.buffer, self.place(i)), x):
                 del self[i]
                 return
             i = plus(i, 1)
@@ -208,9 +208,9 @@ class Deque:
             i = n
         self.append(x)
         while n > i:
-            set_item(self.room, self.place(n), item(self.room, self.place(n - 1)))
+            set_item(self.buffer, self.place(n), item(self.buffer, self.place(n - 1)))
             n = plus(n, -1)
-        set_item(self.room, self.place(i), x)
+        set_item(self.buffer, self.place(i), x)
 
     def copy(self) -> Any:
         """A deque of the same items and the same `maxlen`."""
@@ -224,7 +224,7 @@ class Deque:
             return False
         i = 0
         while i < self.number:
-            if not equals(item(self.room, self.place(i)), item(other.room, other.place(i))):
+            if not equals(item(self.buffer, self.place(i)), item(other.buffer, other.place(i))):
                 return False
             i = plus(i, 1)
         return True
@@ -244,7 +244,7 @@ def deque_items(items: Any, changes: Any) -> Iterator[Any]:
     while i < n:
         if items.changes != changes:
             raise RuntimeError("deque mutated during iteration")
-        yield item(items.room, items.place(i))
+        yield item(items.buffer, items.place(i))
         i = plus(i, 1)
 
 
@@ -254,7 +254,7 @@ def deque_items_backwards(items: Any, changes: Any) -> Iterator[Any]:
     while i >= 0:
         if items.changes != changes:
             raise RuntimeError("deque mutated during iteration")
-        yield item(items.room, items.place(i))
+        yield item(items.buffer, items.place(i))
         i = plus(i, -1)
 
 

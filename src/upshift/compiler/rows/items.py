@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..kinds import NUMPY
+from .numbers import INFINITY
 from .numpy_casts import DType
 from .powers import has_feature
 
@@ -110,9 +111,6 @@ def _is_infinite(sign: str) -> Row:
         return v.new(f"fcmp {sign} {v.type(of)} {size}, {v.number(of, INFINITY)}")
 
     return row
-
-
-INFINITY = "0x7FF0000000000000"
 
 
 def _sign_bit(v: Width, of: DType, a: str) -> str:

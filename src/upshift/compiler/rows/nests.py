@@ -73,19 +73,19 @@ class Quiet:
         """Notes that the lane is to be left, without a jump out of the loop."""
         if flag == "false" or reason == WARNS:
             return  # the processor's flags will tell
-        room = self.noted.get((cls, reason))
-        if room is None:
-            room = self.noted[cls, reason] = self.w.local("i1")
-            self.w.entry.append(f"  store i1 false, ptr {room}")
-        before = self.new(f"load i1, ptr {room}")
-        self.do(f"store i1 {self.new(f'or i1 {before}, {flag}')}, ptr {room}")
+        slot = self.noted.get((cls, reason))
+        if slot is None:
+            slot = self.noted[cls, reason] = self.w.local("i1")
+            self.w.entry.append(f"  store i1 false, ptr {slot}")
+        before = self.new(f"load i1, ptr {slot}")
+        self.do(f"store i1 {self.new(f'or i1 {before}, {flag}')}, ptr {slot}")
 
     def leave_noted(self) -> None:
         """Leaves the lane behind the loop, for what was noted in it."""
-        for (cls, reason), room in self.noted.items():
-            flag = self.w.new(f"load i1, ptr {room}")
+        for (cls, reason), slot in self.noted.items():
+            flag = self.w.new(f"load i1, ptr {slot}")
             self.w.leave_if(teams.any_of(self.w, flag) if self.w.module.team else flag, cls, reason)
-            self.w.do(f"store i1 false, ptr {room}")
+            self.w.do(f"store i1 false, ptr {slot}")
 
 
 # ---- warnings
@@ -104,7 +104,7 @@ def watched(
     w.module.watches = True
     if w.module.for_gpu:
         return run()
-    room = w.local("i32")
+    slot = w.local("i32")
     mask = str(always)
     if always is None:
         mask = w.new(f"load i32, ptr {w.new(f'getelementptr i64, ptr %context, i64 {FLAGS}')}")
@@ -115,15 +115,15 @@ def watched(
     else:
         w.module.declare("@llvm.x86.sse.stmxcsr", "declare void @llvm.x86.sse.stmxcsr(ptr)")
         w.module.declare("@llvm.x86.sse.ldmxcsr", "declare void @llvm.x86.sse.ldmxcsr(ptr)")
-        w.do(f"call void @llvm.x86.sse.stmxcsr(ptr {room})")
-        clear = w.new(f"and i32 {w.new(f'load i32, ptr {room}')}, {~ALL_FLAGS}")
-        w.do(f"store i32 {clear}, ptr {room}")
-        w.do(f"call void @llvm.x86.sse.ldmxcsr(ptr {room})")
+        w.do(f"call void @llvm.x86.sse.stmxcsr(ptr {slot})")
+        clear = w.new(f"and i32 {w.new(f'load i32, ptr {slot}')}, {~ALL_FLAGS}")
+        w.do(f"store i32 {clear}, ptr {slot}")
+        w.do(f"call void @llvm.x86.sse.ldmxcsr(ptr {slot})")
         if of_loop:
             w.do(_CLEAR_X87)
         made = run()
-        w.do(f"call void @llvm.x86.sse.stmxcsr(ptr {room})")
-        flags = w.new(f"load i32, ptr {room}")
+        w.do(f"call void @llvm.x86.sse.stmxcsr(ptr {slot})")
+        flags = w.new(f"load i32, ptr {slot}")
         if of_loop:
             flags = w.new(f"or i32 {flags}, {w.new(f'zext i16 {w.new(_READ_X87)} to i32')}")
         raised = w.new(f"and i32 {flags}, {mask}")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..kinds import BIG, BOOL, COMPLEX, FLOAT, INT, NUMPY, Kind, Literal, Scalar
-from .numbers import base
+from .numbers import INFINITY, base
 from .powers import has_feature
 
 DType = np.dtype[Any]
@@ -82,9 +82,6 @@ def part(dtype: DType) -> DType:
 def double(value: float) -> str:
     """A float as LLVM IR spells it, to the last bit."""
     return "0x" + struct.pack(">d", value).hex().upper()
-
-
-INFINITY = double(float("inf"))
 
 
 # ---- floats

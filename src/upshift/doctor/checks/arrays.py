@@ -7,7 +7,7 @@ import ast
 from ..finding import Fix
 from ..kinds import Kind, argument, constant
 from ..loops import loop_fixes
-from ..rewriting import UP, fill_in, renamed
+from ..proposals import UP, fill_in, renamed
 from ..table import Figure, check, on_builtin, on_call, on_loop
 from ..vector import Body, judge
 from ..walk import File
@@ -72,6 +72,10 @@ check(
         "import math\n" + XS + "ys = [math.sin(x) for x in xs]\n",
         XS + "s = sum(x * x for x in xs)\n",
         XS + "s = max(abs(x - 0.5) for x in xs)\n",
+        NP + "a = np.ones((99, 99))\nfor i in range(99):\n    for j in range(99):\n        a[i][j] = a[i][j] * 2\n",
+        NP + "s = 0\nfor x in np.ones((99, 99)).ravel():\n    s += x * 2\n",
+        NP + "n = 2000\nlat = np.random.default_rng(0).uniform(-90, 90, n)\nfor i in range(n):\n    y = lat[i] * 2\n",
+        NP + "n = 2000\nlat = np.random.uniform(-90, 90, n)\ns = max(abs(x) for x in lat)\n",
         XS + "def f(x):\n    return x * 2 if x > 0 else -x\nys = list(map(f, xs))\n",
         XS + "s = sum(map(lambda x: x * x, xs))\n",
     ),
@@ -81,6 +85,8 @@ check(
         XS + "for x in xs:\n    run_experiment(x)\n",
         NP + "images = np.zeros((10, 64, 64))\nfor image in images:\n    total = image * 2\n",
         XS + "ys = xs * xs\n",
+        NP + "N = 3\na = np.zeros(N)\nfor i in range(N):\n    a[i] = a[i] * 2\n",
+        NP + "rng = np.random.default_rng(0)\na = rng.uniform(0, 1)\nys = [x * 2 for x in range(int(a))]\n",
         XS + "found = any(x > 0.5 for x in xs)\n",
         XS + "words = list(map(str, xs))\n",
         XS + "ys = (x * x for x in xs)\n",
@@ -267,21 +273,31 @@ def _loops_over_indices(file: File, node: ast.For) -> str:
         return ""
     if not isinstance(node.target, ast.Name) or not _is_arithmetic(file, node.body):
         return ""
-    short = type(n := constant(iterable.args[0])) is int and n < 100
+    count = file.count(iterable.args[0])
+    short = count is not None and count < 100
     for statement in node.body:
         for inner in ast.walk(statement):
-            if not isinstance(inner, ast.Subscript) or not isinstance(inner.value, ast.Name):
+            base, places = _indexed(inner)
+            if not isinstance(base, ast.Name) or getattr(places[0], "id", "") != node.target.id:
                 continue
-            kind = file.kind(inner.value)
-            if isinstance(inner.ctx, ast.Load) and getattr(inner.slice, "id", "") == node.target.id:
-                if _is_large(kind) and not short:
-                    return inner.value.id
-            elif isinstance(inner.slice, ast.Tuple) and isinstance(statement, ast.For):
-                first = inner.slice.elts[0] if inner.slice.elts else None
-                whole = kind.what == "array" and kind.rank == len(inner.slice.elts)
-                if getattr(first, "id", "") == node.target.id and whole and (kind.size or 1000) >= 1000:
-                    return inner.value.id
+            kind = file.kind(base)
+            if len(places) == 1:
+                if isinstance(inner.ctx, ast.Load) and _is_large(kind) and not short:  # type: ignore[attr-defined]
+                    return base.id
+                continue
+            whole = kind.what == "array" and kind.rank == len(places)
+            if isinstance(statement, ast.For) and whole and (kind.size or 1000) >= 1000:
+                return base.id
     return ""
+
+
+def _indexed(node: ast.AST) -> tuple[ast.AST, list[ast.expr]]:
+    """The array and the indices of `x[i]`, `x[i, j]` or `x[i][j]`."""
+    places: list[ast.expr] = []
+    while isinstance(node, ast.Subscript):
+        places = [*(node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]), *places]
+        node = node.value
+    return (node, places) if places else (ast.Pass(), [])
 
 
 _WORK = (
@@ -306,7 +322,7 @@ def _is_arithmetic(file: File, body: list[ast.stmt] | list[ast.expr]) -> bool:
                 if not _is_known_call(file, node):
                     return False
                 works = works or getattr(node.func, "attr", "append") != "append"
-                works = works or getattr(node.func, "id", "") in file.functions
+                works = works or getattr(node.func, "id", "") in {"abs", *file.functions}
             elif not isinstance(node, _WORK):
                 return False
             works = works or isinstance(node, ast.BinOp | ast.Compare)

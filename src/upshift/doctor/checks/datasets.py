@@ -6,7 +6,7 @@ import ast
 
 from ..finding import Edit, Fix
 from ..kinds import argument
-from ..rewriting import UT, with_keyword
+from ..proposals import UT, with_keyword
 from ..table import Figure, check, on_call, on_loop, on_method
 from ..vector import body_of, judge
 from ..walk import File

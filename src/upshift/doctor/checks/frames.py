@@ -7,7 +7,7 @@ import ast
 from ..finding import Fix
 from ..kinds import FRAME_ATTRIBUTES, argument, constant
 from ..names import bound_by, filled
-from ..rewriting import POLARS, UP
+from ..proposals import POLARS, UP
 from ..table import Figure, check, on_method
 from ..vector import body_of
 from ..walk import File
@@ -109,7 +109,7 @@ def _look_at_apply(file: File, node: ast.Call, name: str) -> None:
     axis = argument(node, 1 if kind.what == "frame" else len(node.args), "axis")  # of others, it may be the function's
     by_rows = constant(axis) in (1, "columns") and argument(node, 2, "raw") is None
     if by_rows and kind.what in ("frame", ""):
-        fixes = _by_columns(file, node)
+        fixes = [*_by_columns(file, node), *_by_rows(file, node)]
         file.report("UPS131", node, "DataFrame.apply(axis=1) makes a Series of every row; use whole columns", *fixes)
     elif kind.what == "series" and file.function_of(given) is not None and len(node.args) == 1 and not node.keywords:
         _look_at_column(file, node)
@@ -176,6 +176,19 @@ def _by_columns(file: File, node: ast.Call) -> list[Fix]:
     if body is None or len(body.parameters) != 1 or not _is_row_formula(body.expression, body.parameters[0]):
         return []
     return [Fix("vectorised", "checked", (file.swap(node, filled(body.expression, {body.parameters[0]: frame.id})),))]
+
+
+def _by_rows(file: File, node: ast.Call) -> list[Fix]:
+    """`df.apply(f, axis=1)` as `up.map(f, df)`."""
+    function, frame = argument(node, 0, "func"), getattr(node.func, "value", None)
+    if (
+        len(node.args) + len(node.keywords) != 2
+        or not isinstance(frame, ast.Name)
+        or file.function_of(function) is None
+    ):
+        return []
+    assert function is not None
+    return [Fix("up.map", "checked", (file.swap(node, f"up.map({file.text(function)}, {frame.id})"),), UP)]
 
 
 def _is_row_formula(node: ast.expr, row: str) -> bool:

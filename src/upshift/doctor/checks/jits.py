@@ -7,7 +7,7 @@ import ast
 from ..finding import Edit, Fix
 from ..kinds import keyword
 from ..names import names_in, parameters_in
-from ..rewriting import made_once
+from ..proposals import made_once
 from ..table import Figure, check, on_call, on_function
 from ..walk import File
 

@@ -6,7 +6,7 @@ import ast
 
 from ..finding import Edit, Fix
 from ..kinds import argument, keyword
-from ..rewriting import offset
+from ..proposals import offset
 from ..table import Figure, check, on_attribute, on_call, on_import
 from ..walk import File
 

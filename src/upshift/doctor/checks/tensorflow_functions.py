@@ -7,7 +7,7 @@ import ast
 from ..finding import Edit, Fix
 from ..kinds import constant, keyword
 from ..names import bound_by, names_in, parameters_in
-from ..rewriting import made_once
+from ..proposals import made_once
 from ..table import Figure, check, on_call, on_function, on_local_call
 from ..walk import File
 
@@ -154,7 +154,7 @@ def _look_at_scalar_loop(file: File, node: ast.FunctionDef, decorator: ast.expr)
 
 
 def _is_long(file: File, node: ast.expr) -> bool:
-    """A hundred rounds or more, or nobody knows."""
+    """A hundred iterations or more, or nobody knows."""
     if not isinstance(node, ast.Call) or not node.args:
         return False
     name = file.dotted(node.func)

@@ -6,8 +6,9 @@ import ast
 
 from ..finding import Fix
 from ..kinds import Kind, argument, constant, dtype_family, keyword
-from ..rewriting import UT, renamed, vectorised_fix, with_keyword
-from ..table import Figure, check, on_call, on_method
+from ..names import names_in
+from ..proposals import UP, UT, renamed, vectorised_fix, with_keyword
+from ..table import Figure, check, on_builtin, on_call, on_method
 from ..vector import CLOSE, EXACT, Body, body_of, judge
 from ..walk import File
 
@@ -113,9 +114,11 @@ check(
         + "import numpy as np\ndef library(xs):\n"
         + "    return tf.map_fn(lambda x: tf.numpy_function(np.sin, [x], tf.float32), xs)\n",
         TF + "import numpy as np\ndef f(x):\n    return np.sin(x)\ndef library(xs):\n    return tf.map_fn(f, xs)\n",
+        TF + "def f(x):\n    return tf.constant(float(x) * 2 if int(x) else 0.0)\nys = tf.map_fn(f, tf.range(3.0))\n",
     ),
     misses=(
         TF + "y = tf.numpy_function(len, [tf.ones(3)], tf.int64)\n",
+        TF + "n = 3\ndef f(x):\n    return x[0] * float(n)\ndef lib(xs):\n    return tf.map_fn(f, xs)\n",
         TF + "def f(x):\n    return tf.sin(x)[0]\ndef library(xs):\n    return tf.map_fn(f, xs)\n",
         TF
         + "import numpy as np\ndef f(x):\n    return x[0] * np.sin(2.0)\ndef lib(xs):\n    return tf.map_fn(f, xs)\n",
@@ -128,6 +131,8 @@ check(
     ),
 )
 
+BRIDGES = ("tensorflow.numpy_function", "tensorflow.py_function")
+_DECLARES = frozenset({"fn", "elems", "dtype", "fn_output_signature"})
 _HARMLESS = frozenset({"parallel_iterations", "name", "back_prop", "swap_memory", "infer_shape"})
 
 
@@ -154,7 +159,27 @@ def _look_at_map_fn(file: File, node: ast.Call, name: str) -> None:
             file.report("UPS102", node, f"tf.map_fn{eager}, of operations that take all elements at once", *fixes)
             return
     if file.scope.eager:
-        file.report("UPS101", node, "tf.map_fn runs the function eagerly for each element; use ut.map_fn", other)
+        fixes = [*_of_numpy(file, node, body, elems), other]
+        file.report("UPS101", node, "tf.map_fn runs the function eagerly for each element; use ut.map_fn", *fixes)
+
+
+def _of_numpy(file: File, node: ast.Call, body: Body | None, elems: ast.expr) -> list[Fix]:
+    """`tf.map_fn(lambda x: tf.numpy_function(f, [x], T), xs)` as a map of `f` over NumPy's array."""
+    call = body.expression if body is not None else None
+    if body is None or not isinstance(call, ast.Call) or file.dotted(call.func) not in BRIDGES:
+        return []
+    if len(call.args) != 3 or call.keywords or not {k.arg for k in node.keywords} <= _HARMLESS | _DECLARES:
+        return []
+    function, given, dtype = call.args
+    alone = isinstance(given, ast.List | ast.Tuple) and [getattr(e, "id", "") for e in given.elts] == [*body.parameters]
+    single = alone and len(body.parameters) == 1 and not names_in(function, dtype) & set(body.parameters)
+    what = file.kind(elems).what
+    if not single or not isinstance(elems, ast.Name) or isinstance(dtype, ast.List | ast.Tuple) or not what:
+        return []
+    xs = elems.id if what == "array" else f"{elems.id}.numpy()"
+    tf = file.alias("tensorflow") or "tf"
+    text = f"{tf}.convert_to_tensor(up.map({file.text(function)}, {xs}), {file.text(dtype)})"
+    return [Fix("up.map", "checked", (file.swap(node, text),), UP)]
 
 
 def _changes(file: File, node: ast.Call, body: Body, elems: ast.expr, kind: Kind) -> bool:
@@ -256,7 +281,7 @@ def _look_at_vectorized_map(file: File, node: ast.Call, name: str) -> None:
     file.report("UPS104", node, "tf.vectorized_map traces anew at every call outside a tf.function", *fixes)
 
 
-@on_call("tensorflow.numpy_function", "tensorflow.py_function")
+@on_call(*BRIDGES)
 def _look_at_bridge(file: File, node: ast.Call, name: str) -> None:
     short = name.replace("tensorflow", "tf")
     if file.scope.mapped in ("tensorflow.map_fn", "tensorflow.vectorized_map"):
@@ -270,6 +295,15 @@ def _look_at_numpy(file: File, node: ast.Call, name: str) -> None:
     assert isinstance(node.func, ast.Attribute)
     if file.kind(node.func.value).what == "tensor":
         file.report("UPS115", node, ".numpy() inside a mapped function: every element leaves TensorFlow and comes back")
+
+
+@on_builtin("float", "int", "bool")
+def _look_at_conversion(file: File, node: ast.Call, name: str) -> None:
+    """`float(x)` of a tensor is `.numpy()` by another name."""
+    if file.scope.mapped not in ("tensorflow.map_fn", "tensorflow.vectorized_map") or len(node.args) != 1:
+        return
+    if file.kind(node.args[0]).what == "tensor":
+        file.report("UPS115", node, f"{name} of a tensor inside a mapped function: every element leaves TensorFlow")
 
 
 _UFUNCS = "sin cos exp log sqrt sum mean dot clip abs power tanh maximum minimum where square".split()

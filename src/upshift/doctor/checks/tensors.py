@@ -7,7 +7,7 @@ import ast
 from ..finding import Edit, Fix
 from ..kinds import Kind, constant, dtype_family
 from ..loops import loop_fixes
-from ..rewriting import UP, fill_in
+from ..proposals import UP, fill_in
 from ..table import Figure, check, on_loop, on_method, on_store
 from ..vector import Body, judge
 from ..walk import File
@@ -234,18 +234,23 @@ def _is_range(node: ast.AST) -> bool:
 
 
 def _scatter(file: File, target: ast.Subscript, statement: ast.stmt) -> list[Fix]:
-    """`t[i, j] = v` as `t = tf.tensor_scatter_nd_update(t, [[i, j]], [v])`, where every axis has an index."""
+    """`t[i, j] = v` as `t = tf.tensor_scatter_nd_update(t, [[i, j]], [v])`, one index for each axis; or `+=`."""
     rank = file.kind(target.value).rank
     index = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
     whole = all(isinstance(constant(i), int) or file.kind(i).what == "number" for i in index)
     negative = any(isinstance(n, int | float) and n < 0 for n in map(constant, index))
     if rank != len(index) or not whole or negative or not isinstance(target.value, ast.Name):
         return []
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or file.scope.graph:
+    how = ""
+    if isinstance(statement, ast.AugAssign):
+        how = {ast.Add: "add", ast.Sub: "sub"}.get(type(statement.op), "")
+    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        how = "update"
+    if not how or not isinstance(statement, ast.Assign | ast.AugAssign) or file.scope.graph:
         return []
-    if not isinstance(constant(statement.value), int | float):
+    if file.kind(statement.value).what not in ("number", "tensor"):
         return []
     tf = file.alias("tensorflow") or "tf"
     name, at = target.value.id, ", ".join(file.text(i) for i in index)
-    text = f"{name} = {tf}.tensor_scatter_nd_update({name}, [[{at}]], [{file.text(statement.value)}])"
-    return [Fix("tensor_scatter_nd_update", "safe", (Edit("statement", file.span(statement), text),), repairs=True)]
+    text = f"{name} = {tf}.tensor_scatter_nd_{how}({name}, [[{at}]], [{file.text(statement.value)}])"
+    return [Fix(f"tensor_scatter_nd_{how}", "safe", (Edit("statement", file.span(statement), text),), repairs=True)]

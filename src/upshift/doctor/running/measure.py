@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 import sys
 import time
@@ -14,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ..finding import Finding, Span
-from ..sources import Source
+from ..sources import Source, remember
 from .instrument import RECORDER
-from .modules import Modules, prepare
+from .modules import Modules, instrumented
 from .recorder import Record, Recorder
 from .replay import Trial, try_all
 from .sites import Site
@@ -87,8 +86,8 @@ def run(source: Source, argv: Sequence[str], replay: bool = True, texts: Mapping
     """
     made = Run()
     recorder = Recorder()
-    script, code = prepare(source, recorder, replay)
-    modules = Modules(os.path.dirname(source.path) or ".", recorder, texts or {}, replay)
+    script, code = instrumented(source, recorder, replay)
+    modules = Modules(source, recorder, texts or {}, replay)
     with modules.installed():
         script.names = _execute(source, code, argv, recorder, made)
     recorder.finish(made.seconds)
@@ -108,14 +107,9 @@ def _execute(
     source: Source, code: types.CodeType, argv: Sequence[str], recorder: Recorder, made: Run
 ) -> dict[str, Any]:
     """Run code as `__main__`; what the process had before is put back."""
-    path, text = source.path, source.text
+    path = source.path
     module = types.ModuleType("__main__")
-    linecache.cache[path] = (
-        len(text),
-        None,
-        text.splitlines(keepends=True),
-        path,
-    )  # what tracebacks and AutoGraph read
+    remember(path, source.text)
     module.__dict__.update(__file__=path, __builtins__=__builtins__, **{RECORDER: recorder})
     before = sys.argv, sys.path[:], sys.modules["__main__"]
     sys.argv = [path, *argv]
@@ -131,10 +125,10 @@ def _execute(
             raise
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
-    except Exception as error:  # the user's error is shown as Python shows it, and the doctor goes on
+    except (Exception, KeyboardInterrupt) as error:  # it is shown as Python shows it, and the doctor goes on
         if os.getpid() != parent:
             raise
-        made.status = 1
+        made.status = 130 if isinstance(error, KeyboardInterrupt) else 1
         made.error = traceback.format_exception_only(error)[-1].strip().splitlines()[-1].strip()
         made.line = _line(error, path)
         _show(error, path)

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import checks  # noqa: F401  (fills the table that files are examined by)
 from ..finding import Finding, Span
-from ..sources import SKIPPED, Source, Unreadable, is_silenced, read
+from ..sources import SKIPPED, Source, Unreadable, read
 from ..walk import File
 from .instrument import RECORDER, instrument
 from .recorder import Recorder
@@ -32,12 +32,10 @@ class Part:
     """The globals of the script or module while it runs and afterwards."""
 
 
-def prepare(source: Source, recorder: Recorder, replay: bool, shown: str = "") -> tuple[Part, CodeType]:
+def instrumented(source: Source, recorder: Recorder, replay: bool, shown: str = "") -> tuple[Part, CodeType]:
     """A file that is about to run: its findings, its sites, and the code that reports them."""
     file = File(source.path, source.text, ast.parse(source.text, source.path))
-    lines = source.text.splitlines()
-    found = [f for f in file.examine() if not is_silenced(f, lines)]
-    findings = [replace(f, path=shown or source.path) for f in found]
+    findings = [replace(f, path=shown or source.path) for f in file.examine() if source.wants(f)]
     sites = find_sites(file, findings, len(recorder.sites)) if replay else {}
     recorder.add(sites.values())
     return Part(file, findings, sites), compile(instrument(file, sites), source.path, "exec", dont_inherit=True)
@@ -46,8 +44,9 @@ def prepare(source: Source, recorder: Recorder, replay: bool, shown: str = "") -
 class Modules:
     """Finds what is imported from the script's own folder, in place of Python's finder while the script runs."""
 
-    def __init__(self, folder: str, recorder: Recorder, texts: Mapping[str, str], replay: bool) -> None:
-        self.folder, self.start = os.path.realpath(folder), os.getcwd()
+    def __init__(self, script: Source, recorder: Recorder, texts: Mapping[str, str], replay: bool) -> None:
+        self.folder, self.start = os.path.realpath(os.path.dirname(script.path) or "."), os.getcwd()
+        self.codes = script.codes
         self.recorder, self.texts, self.replay = recorder, texts, replay
         self.parts: list[Part] = []
 
@@ -59,10 +58,10 @@ class Modules:
         if spec is None or type(spec.loader) is not importlib.machinery.SourceFileLoader or not self._is_own(spec):
             return None
         try:
-            source = read(str(spec.origin))
+            source = read(str(spec.origin), self.codes)
             shown = os.path.relpath(source.path, self.start)
             source = replace(source, text=self.texts.get(shown, source.text))
-            part, code = prepare(source, self.recorder, self.replay, shown)
+            part, code = instrumented(source, self.recorder, self.replay, shown)
         except (Unreadable, SyntaxError, ValueError, RecursionError):
             return None  # Python says what is wrong with it, as without the doctor
         spec.loader = _Loader(name, source.path, self, part, code)

@@ -5,26 +5,26 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
-import linecache
 import sys
 import textwrap
 import time
 import types
+from collections.abc import Callable
 from typing import Any
 
 from ..kinds import NUMBER, Kind, dtype_family
-from ..sources import without_magics
+from ..sources import remember, without_magics
 from ..walk import File
 from .instrument import RECORDER, instrument
 from .measure import Measured, Run
 from .recorder import Recorder
 from .replay import try_all
+from .report import tell
 from .sites import find_sites
-from .story import tell
 
 
-def run_cell(text: str, names: dict[str, Any]) -> tuple[Any, str]:
-    """The value of the cell's last expression, and the report."""
+def run_cell(text: str, names: dict[str, Any], show: Callable[[str], Any] = lambda report: None) -> tuple[Any, str]:
+    """The value of the cell's last expression, and the report, which is shown, whether the cell raises or not."""
     source = "\n".join(without_magics(text)) + "\n"
     file = File("<cell>", source, ast.parse(source))
     seed(file, names)
@@ -32,16 +32,25 @@ def run_cell(text: str, names: dict[str, Any]) -> tuple[Any, str]:
     sites = find_sites(file, findings)
     recorder = Recorder(sites.values())
     tree = instrument(file, sites)
+    made = Run(findings=findings)
     start = time.perf_counter()
-    value = execute(tree, source, names, recorder)
-    made = Run(time.perf_counter() - start, findings=findings)
-    recorder.finish(made.seconds)
-    for site in sites.values():
-        record = recorder.records[site.number]
-        trials, note = try_all(file, site, record, names) if record.calls else ([], "not reached")
-        made.measured.append(Measured(site, record, tuple(trials), note))
-    made.measured.sort(key=lambda m: -m.record.seconds)
-    return value, tell(made, "the cell")
+    value = None
+    try:
+        value = execute(tree, source, names, recorder)
+    except Exception as error:
+        made.error = f"{type(error).__name__}: {error}"
+        raise
+    finally:
+        made.seconds = time.perf_counter() - start
+        recorder.finish(made.seconds)
+        for site in sites.values():
+            record = recorder.records[site.number]
+            trials, note = try_all(file, site, record, names) if record.calls else ([], "not reached")
+            made.measured.append(Measured(site, record, tuple(trials), note))
+        made.measured.sort(key=lambda m: -m.record.seconds)
+        report = tell(made, "the cell")
+        show(report)
+    return value, report
 
 
 _numbers = itertools.count(1)
@@ -50,7 +59,7 @@ _numbers = itertools.count(1)
 def execute(tree: ast.Module, source: str, names: dict[str, Any], recorder: Recorder) -> Any:
     """Run a cell in the notebook's names, which it leaves as it would have; its functions have their source."""
     place = f"<cell {next(_numbers)} of %%upshift>"
-    linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
+    remember(place, source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     names[RECORDER] = recorder
     try:
@@ -101,8 +110,6 @@ def load(shell: Any) -> None:
 
     def upshift(line: str, cell: str) -> Any:
         """Run the cell; say which of its lines are slow, and what alternatives cost."""
-        value, report = run_cell(shell.transform_cell(cell), shell.user_ns)
-        print(report, end="")
-        return value
+        return run_cell(shell.transform_cell(cell), shell.user_ns, lambda report: print(report, end=""))[0]
 
     shell.register_magic_function(upshift, "cell", "upshift")

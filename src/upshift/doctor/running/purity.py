@@ -25,7 +25,7 @@ BUILTINS = frozenset(
 )
 METHODS = frozenset(
     "numpy sum mean max min std var astype copy reshape dot item any all argmax argmin round clip transpose ravel get "
-    "lower upper strip split startswith endswith replace join format flatten tolist cumsum to_numpy".split()
+    "set_shape lower upper strip split startswith endswith replace join format flatten tolist cumsum to_numpy".split()
 )
 
 
@@ -55,6 +55,10 @@ def why_not_again(file: File, function: ast.FunctionDef | ast.Lambda, seen: froz
 
 
 def _why_not_call(file: File, node: ast.Call, seen: frozenset[str]) -> str:
+    for given in [*node.args, *(word.value for word in node.keywords)]:  # whoever is given a function may call it
+        function = file.functions.get(given.id) if isinstance(given, ast.Name) and given.id not in seen else None
+        if function is not None and (reason := why_not_again(file, function, seen | {function.name})):
+            return reason
     name = file.dotted(node.func)
     if name:
         if name.startswith(EFFECTS):

@@ -86,18 +86,18 @@ class Recorder:
             return fn
 
         def timed(*args: Any, **keywords: Any) -> Any:
-            copies = self.prepare(record, fn, args, keywords) if record.calls < KEPT else None
+            copies = self.arguments_before(record, fn, args, keywords) if record.calls < KEPT else None
             start = time.perf_counter()
             result = fn(*args, **keywords)
             seconds = time.perf_counter() - start
-            record.add(seconds, _length(fn, args))
+            record.add(seconds, _length(fn, (*args, *keywords.values())))
             if copies is not None:
                 record.kept.append(Kept(fn, *copies, result, seconds))
             return result
 
         return timed
 
-    def prepare(
+    def arguments_before(
         self, record: Record, fn: Any, args: Any, keywords: Any
     ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
         """Before a call that is kept: the arguments, as they are now."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import importlib
-import linecache
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..finding import Edit, Finding, Fix
+from ..kinds import argument
 from ..rewrite import CannotRewrite, apply
+from ..sources import remember
 from ..walk import File
 from .compare import Verdict, compare
 from .purity import LIBRARIES, why_not_again
@@ -123,9 +124,7 @@ def _try(name: str, run: Alternative, record: Record) -> Trial:
             made = run(call)
             seconds = time.perf_counter() - start
         except Exception as error:  # an alternative that raises is one that does not work: that is what is asked
-            return Trial(
-                name, 0.0, 0.0, f"{type(error).__name__}: {str(error).splitlines()[0][:100] if str(error) else ''}"
-            )
+            return Trial(name, 0.0, 0.0, f"{type(error).__name__}: {_gist(error)}")
         found = compare(call.result, made)
         verdict = found if found == "differs" or (found == "close" and verdict == "equal") else verdict
         cold = seconds if i == 0 else cold
@@ -137,6 +136,12 @@ def _try(name: str, run: Alternative, record: Record) -> Trial:
         warm = min(warm, time.perf_counter() - start)
     saved = record.seconds - (cold + (record.calls - 1) * warm)
     return Trial(name, cold, warm, verdict, saved if verdict != "differs" else 0.0)
+
+
+def _gist(error: Exception) -> str:
+    """The line of an error's text that says what is wrong: the first, but for AutoGraph's, which end with it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    return lines[-1 if lines[0] == "in user code:" else 0][:100]
 
 
 def alternatives(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alternative]:
@@ -160,7 +165,7 @@ def alternatives(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alt
     elif site.sort == "vectorized":
         found["up.vectorize"] = _with_upshift_vectorize()
     elif codes & {"UPS101", "UPS102", "UPS103"}:
-        found |= _of_map(fixes, "map_fn")
+        found |= _of_map(fixes, "map_fn") | _over_numpy(file, site, names)
     elif "UPS104" in codes:
         found |= _of_map(fixes, "vectorized_map")
     elif "UPS122" in codes and "up.map" in fixes:
@@ -169,7 +174,7 @@ def alternatives(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alt
         if "vectorised" in fixes:
             found["vectorised"] = lambda call: call.args[0](call.fn.__self__)
         if "up.map" in fixes:
-            found["up.map"] = _over_column
+            found["up.map"] = _over_rows if "UPS131" in codes else _over_column
     return found
 
 
@@ -183,7 +188,7 @@ def _of_map(fixes: set[str], name: str) -> dict[str, Alternative]:
     graphs: dict[int, Any] = {}
 
     def in_graph(call: Kept) -> Any:
-        graph = graphs.setdefault(id(call.fn), tf.function(lambda e: call.fn(call.args[0], e, **_rest(call))))
+        graph = graphs.setdefault(id(call.fn), tf.function(lambda e: call.fn(_fn(call), e, **_rest(call))))
         return graph(_elems(call))
 
     found: dict[str, Alternative] = {}
@@ -192,6 +197,18 @@ def _of_map(fixes: set[str], name: str) -> dict[str, Alternative]:
     found[f"ut.{name}"] = lambda call: getattr(ut, name)(*call.args, **call.keywords)
     found[f"tf.function({name})"] = in_graph
     return found
+
+
+def _over_numpy(file: File, site: Site, names: dict[str, Any]) -> dict[str, Alternative]:
+    """What stands in place of a map whose elements have a name, run with these elements."""
+    texts = [(fix, edit) for fix, edit in _texts(site) if fix.name == "up.map"]
+    if not texts:
+        return {}
+    node = next(n for n in ast.walk(file.tree) if isinstance(n, ast.Call) and file.span(n) == site.span)
+    elems = argument(node, 1, "elems")
+    assert isinstance(elems, ast.Name)
+    own, run = elems.id, _in_place_of(*texts[0], names)
+    return {"up.map": lambda call: run(replace(call, keywords={own: _elems(call)}))}
 
 
 def _fn(call: Kept) -> Any:
@@ -238,6 +255,10 @@ def _along_axis(call: Kept) -> Any:
     return up.map(fn, arr if axis else arr.T)
 
 
+def _over_rows(call: Kept) -> Any:
+    return _load("upshift").map(call.args[0] if call.args else call.keywords["func"], call.fn.__self__)
+
+
 def _over_column(call: Kept) -> Any:
     up, pd = _load("upshift"), _load("pandas")
     column = call.fn.__self__
@@ -249,7 +270,7 @@ def _in_place_of(fix: Fix, edit: Edit, names: dict[str, Any]) -> Alternative:
     place = f"<{edit.action} with {fix.name}>"
     made = "" if edit.action == "block" else f"{_MADE} = "
     text = "".join(f"{line}\n" for line in fix.imports) + made + edit.text
-    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+    remember(place, text)
     code = compile(text, place, "exec", dont_inherit=True)
 
     def run(call: Kept) -> Any:
@@ -290,7 +311,7 @@ def _rebuild(file: File, finding: Finding, fix: Fix, name: str, names: dict[str,
         return None
     text = "\n".join([*fix.imports, ast.unparse(wanted[0])]) + "\n"
     place = f"<{name} with {fix.name}>"
-    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)  # AutoGraph reads sources
+    remember(place, text)
     own = dict(names)
     exec(compile(text, place, "exec", dont_inherit=True), own)
     return own[name]

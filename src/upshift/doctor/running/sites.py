@@ -100,17 +100,33 @@ def _is_traced(file: File, node: ast.AST) -> bool:
     at: ast.AST | None = node
     while at is not None:
         if isinstance(at, ast.FunctionDef | ast.AsyncFunctionDef):
+            decorators = {getattr(decorator, "id", "") for decorator in at.decorator_list}
             if (
-                at.decorator_list
+                not decorators <= {"staticmethod", "classmethod", "property"}
                 or at.name in file.compiled
                 or at.name in file.traced
                 or at.name in file.outline.mapped
             ):
                 return True
-        elif isinstance(at, ast.Lambda | ast.ClassDef):
+        elif isinstance(at, ast.Lambda) or (isinstance(at, ast.ClassDef) and not _is_plain(file, at)):
             return True
         at = file.parents.get(at)
     return False
+
+
+def _is_plain(file: File, cls: ast.ClassDef) -> bool:
+    """Whether a class has no base but those of this file: a layer of Keras, say, has its methods run in graphs."""
+    own = [node for node in ast.walk(file.tree) if isinstance(node, ast.ClassDef)]
+    names = {"object", *(node.name for node in own)}
+    bases, around = {cls.name}, [cls]
+    while around:
+        at = around.pop()
+        found = {getattr(base, "id", "") for base in at.bases}
+        if at.keywords or not found <= names:
+            return False
+        around += [node for node in own if node.name in found - bases]
+        bases |= found
+    return True
 
 
 def _add_loop(file: File, node: ast.ListComp | ast.For, places: dict[Span, Finding], sites: dict[Span, Site]) -> None:

@@ -1,4 +1,4 @@
-"""A script in, measured and mended: run, repair what does not run, try alternatives, rewrite, run again and compare.
+"""Measure a script and mend it: repair what does not run, try alternatives, rewrite, run again, compare.
 
 Modules that the script imports are rewritten with it, where they are named."""
 
@@ -10,10 +10,13 @@ import locale
 import os
 import pickle
 import re
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, TextIO
@@ -199,17 +202,32 @@ def run_in_child(
     """Run a script in a process of its own; its output is passed on while it runs, and kept."""
     with tempfile.TemporaryDirectory(prefix="upshift-doctor-") as folder:
         job, report = Path(folder, "job.json"), Path(folder, "report")
-        words = {"path": source.path, "text": source.text, "argv": list(argv), "replay": replay, "texts": texts}
-        job.write_text(json.dumps({**words, "report": str(report)}), encoding="utf-8")
+        asked = {"path": source.path, "text": source.text, "codes": None if source.codes is None else [*source.codes]}
+        words = {**asked, "argv": list(argv), "replay": replay, "texts": texts, "report": str(report)}
+        job.write_text(json.dumps(words), encoding="utf-8")
         command = [sys.executable, "-m", "upshift.doctor.running.child", str(job)]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None
-            output = _passed_on(process.stdout, echo)
+            with _deaf_to_interrupts():
+                output = _passed_on(process.stdout, echo)
         if report.exists():
             loaded: dict[str, Any] = pickle.loads(report.read_bytes())
             return loaded, output
     end = f"it left without a word (status {process.returncode}): os._exit, a signal or a crash"
     return _nothing(source.path, end, process.returncode), output
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Ctrl-C ends the script, which hears it as well; its report is waited for."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _passed_on(stream: IO[bytes], echo: TextIO | None) -> str:

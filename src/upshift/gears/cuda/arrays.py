@@ -26,12 +26,12 @@ from .kernel import HEAD, SCATTER, Kernel, Notes, lanes_in, marks_size, ptx_of_s
 from .lane import NoShapes
 from .target import target_of
 
-FEW = 64
+FETCHED_SINGLY = 64
 """Elements up to which each is fetched by itself."""
 LOOKED_AT = 9
 """Results of a new kernel that are compared with the plain function's."""
 MOST_VARIANTS = 4
-AT_ONCE = 4
+NOTES_AT_ONCE = 4
 """Notes that are worth a look while a kernel runs."""
 LONGEST = 2e-3
 """Seconds for which a kernel is watched rather than waited for."""
@@ -88,7 +88,7 @@ class _LeftLanes:
         while True:
             done = driver.is_done(stream)
             self.pending = self.pending and not (done and not stream)
-            if self.words[0] and (done or self._has_note(len(positions) + AT_ONCE, kernel)):
+            if self.words[0] and (done or self._has_note(len(positions) + NOTES_AT_ONCE, kernel)):
                 some = self._notes_from(len(positions), kernel)
                 positions += some[:, 0].tolist()
                 results += call(kernel.elements(some))
@@ -343,7 +343,7 @@ def _kind(dtype: np.dtype[Any], tail: tuple[int, ...]) -> Kind:
 
 def taken(view: View, index: Any) -> Any:
     """Some lanes of a column in the GPU's memory, by position."""
-    if len(index) > FEW:
+    if len(index) > FETCHED_SINGLY:
         whole = np.empty(view.shape, view.dtype)
         driver.fetch(whole.ctypes.data, view.address, whole.nbytes)
         driver.wait()

@@ -5,7 +5,7 @@ Two things that a processor with flags and with C's own functions needs no check
 - Where NumPy's numbers are in play, a lane in which a float becomes infinite or NaN is left, since the plain function
   warns. Such a float stays so through + - * and sqrt, so it is looked for only where it would get lost: in comparisons,
   under a fraction, in the argument of a function, in a result.
-- A GPU's `sin` has other last bits than C's. Beside every float that depends on one (it is blurred) runs a bound of how
+- A GPU's `sin` has other last bits than C's. Beside every float that depends on one (it is inexact) runs a bound of how
   far it may be off. A lane that decides nearer to the edge than that, or whose result may be off further than the law
   allows, is left.
 """
@@ -152,10 +152,10 @@ class _Checking:
         self.computed = reached(made, {one.out for one in made if one.op in _MAKES})
         """What arithmetic made: where it is not finite, it perhaps became so."""
         made = [one for one in made if not is_rounding(one)]
-        self.blurred = reached(made, {one.out for one in made if is_close(one) or self._kept(one) is not None})
-        self.named = {arg for one in made if one.op == "phi" for arg in one.args} & self.blurred
+        self.inexact = reached(made, {one.out for one in made if is_close(one) or self._kept(one) is not None})
+        self.named = {arg for one in made if one.op == "phi" for arg in one.args} & self.inexact
         """Floats whose errors a phi needs."""
-        self.summed = self.blurred - {arg for one in self.instructions if one is not None for arg in one.args
+        self.summed = self.inexact - {arg for one in self.instructions if one is not None for arg in one.args
                                       if one.op not in ("fadd", "fsub")}  # fmt: skip
         """Floats that are only added to others: a sum's bound holds for small ones as well."""
         self.errors: dict[str, Error] = {}
@@ -196,7 +196,7 @@ class _Checking:
     def _look_at(self, line: str) -> None:
         """A line that is not known here must have nothing to do with floats that need checks."""
         used = set(re.findall(NAME, line))
-        if " = bitcast " in line and self.near_numpy and not used & self.blurred:
+        if " = bitcast " in line and self.near_numpy and not used & self.inexact:
             for value in sorted(used & self.computed):
                 self._remember(value)
             return
@@ -204,7 +204,7 @@ class _Checking:
         if any(self.memory[root].error for root in read if root in self.memory) or self._is_unknown(read):
             raise NotCompiled("cuda", f"it reads in another way what may be off: {line.strip()[:80]}")
         vectors = "x double>" in line or "x float>" in line
-        if vectors or used & self.blurred or (self.near_numpy and used & self.computed):
+        if vectors or used & self.inexact or (self.near_numpy and used & self.computed):
             raise NotCompiled("cuda", f"it computes in a way that has no checks: {line.strip()[:80]}")
 
     def _write(self, one: Instruction, line: str) -> None:
@@ -213,10 +213,10 @@ class _Checking:
         if self.near_numpy and not is_nothing_new(one):
             for arg in self._lost(one):
                 self._remember(arg)
-        if is_nothing_new(one) or not self.blurred.intersection((one.out, *one.args)):
+        if is_nothing_new(one) or not self.inexact.intersection((one.out, *one.args)):
             self.lines.append((self._finite_by_bits(one) if one.op == "fcmp" else "") or line)
         else:
-            self._write_blurred(one, line)
+            self._write_inexact(one, line)
 
     def _lost(self, one: Instruction) -> list[str]:
         """Arguments of which a result does not tell that they are not finite."""
@@ -228,9 +228,9 @@ class _Checking:
             return []
         return [arg for arg in lost if arg in self.computed]
 
-    # ---- blur
+    # ---- error bounds
 
-    def _write_blurred(self, one: Instruction, line: str) -> None:
+    def _write_inexact(self, one: Instruction, line: str) -> None:
         errors = [self.errors.get(arg) for arg in one.args]
         if one.op == "fcmp":
             self._decide(one, errors)
@@ -239,7 +239,7 @@ class _Checking:
         elif one.op == "store":
             self._hand_over(one, errors[0])
         self.lines.append(cheaper(one) or line)
-        if one.out in self.blurred:
+        if one.out in self.inexact:
             self._note(one.out, self._error_of(one, errors))
             if c_name(name_of(one)) in UNDERFLOWS or (one.op in ("fmul", "fdiv") and one.out not in self.summed):
                 self._remember_tiny(one.out)
@@ -290,7 +290,7 @@ class _Checking:
         """Keep in mind what is written to memory."""
         if self._is_result(one):
             return
-        error = self.errors.get(one.args[0]) if one.args[0] in self.blurred else None
+        error = self.errors.get(one.args[0]) if one.args[0] in self.inexact else None
         if isinstance(error, str):
             raise NotCompiled("cuda", "it keeps in memory what may be off in its last bits by no known share")
         for root in self.roots(one.places[0]):
@@ -320,7 +320,7 @@ class _Checking:
             return self._error_of_kept(one, kept)
         if one.op == "phi":
             pairs = [
-                f"[ {error_name(arg) if arg in self.blurred else ZERO}, {label} ]"
+                f"[ {error_name(arg) if arg in self.inexact else ZERO}, {label} ]"
                 for arg, label in zip(one.args, one.detail, strict=True)
             ]
             self.lines.append(f"  {error_name(one.out)} = phi double {', '.join(pairs)}")

@@ -14,6 +14,7 @@ import numpy as np
 from ...columns.kinds import Kind
 from ...rules.conversions import Ranked, total
 from ...rules.op import Proved, Watched
+from ...rules.operators import EXACT_FLOAT
 from ...rules.slopes import NUMPY_NAMES, ROUND
 from ...trace.tree import Step
 from . import arithmetic as do
@@ -22,7 +23,6 @@ from .value import FLOAT, Value, Work, refuse
 
 Two = Callable[[Work, Value, Value], Value]
 One = Callable[[Work, Value], Value]
-EXACT_FLOAT = 2**53
 
 
 def _compare(name: str) -> Two:

@@ -94,7 +94,7 @@ def _reader() -> Any:
     return call, loaded
 
 
-FEW = 64
+READ_BY_PYTHON = 64
 """Arrays that Python reads itself, rather than that machine code is made for it."""
 
 
@@ -105,7 +105,7 @@ def words_of(elements: Sequence[Any]) -> tuple[Any, bool] | None:
     width = 1 + 2 * ndim
     words = np.empty(2 + width * len(elements), np.int64)
     words[:2] = width, 0
-    if type(elements) is list and is_known() and (len(elements) > FEW or _reader.cache_info().currsize):
+    if type(elements) is list and is_known() and (len(elements) > READ_BY_PYTHON or _reader.cache_info().currsize):
         items = ctypes.cast(id(elements) + 24, ctypes.POINTER(ctypes.c_int64))[0]
         found = _reader()[0](items, len(elements), words.ctypes.data + 16, id(np.ndarray), id(dtype), ndim)
         if found:

@@ -174,7 +174,7 @@ last:
 define ptr @entry(ptr %self, ptr %args, i64 %nargs) {{
 entry:
   %columns = alloca [{2 * len(self.keys)} x ptr]
-  %rooms = alloca [{len(self.outs)} x ptr]
+  %outs = alloca [{len(self.outs)} x ptr]
   %made = alloca [{len(self.outs)} x ptr]
   %length = alloca i64
 {body}
@@ -249,7 +249,7 @@ miss:
             self._set(8 * STREAM_END, whole_end)
             self.whole_end = whole_end
         self.cursor = self.base
-        self.status = self._room(self.new(f"shl i64 {self.n}, 2"))
+        self.status = self._scratch(self.new(f"shl i64 {self.n}, 2"))
         column = 0
         for x, key in zip(self.given, self.keys):
             if isinstance(key, np.dtype):
@@ -270,7 +270,7 @@ miss:
         place = self.new(f"getelementptr ptr, ptr %columns, i64 {column}")
         self.do(f"store ptr {p}, ptr {place}")
 
-    def _room(self, size: str) -> str:
+    def _scratch(self, size: str) -> str:
         """So many bytes behind what is used of the arena."""
         whole = self.new(f"and i64 {self.new(f'add i64 {size}, 63')}, -64")
         p = self.new(f"inttoptr i64 {self.cursor} to ptr")
@@ -280,7 +280,7 @@ miss:
 
     def _read_list(self, x: str, cls: type) -> str:
         """The numbers of a list."""
-        p = self._room(self.new(f"shl i64 {self.n}, 3"))
+        p = self._scratch(self.new(f"shl i64 {self.n}, 3"))
         items = self.at(x, 24, "ptr")
         self.loop(self.n, lambda i: self._read_item(items, i, cls, p, i))
         return p
@@ -302,7 +302,7 @@ miss:
 
     def _read_lists(self, column: int, x: str, cls: type) -> None:
         """Lists of numbers: where each begins, then all their numbers."""
-        offsets = self._room(self.new(f"shl i64 {self.new(f'add i64 {self.n}, 1')}, 3"))
+        offsets = self._scratch(self.new(f"shl i64 {self.new(f'add i64 {self.n}, 1')}, 3"))
         items = self.at(x, 24, "ptr")
         self.do("store i64 0, ptr %length")
         self.do(f"store i64 0, ptr {offsets}")
@@ -316,7 +316,7 @@ miss:
             self.do(f"store i64 {total}, ptr {after}")
 
         self.loop(self.n, measure)
-        p = self._room(self.new(f"shl i64 {self.new('load i64, ptr %length')}, 3"))
+        p = self._scratch(self.new(f"shl i64 {self.new('load i64, ptr %length')}, 3"))
 
         def read(i: str) -> None:
             item = self.new(f"load ptr, ptr {self.new(f'getelementptr ptr, ptr {items}, i64 {i}')}")
@@ -341,7 +341,7 @@ miss:
         for i, dtype in enumerate(self.outs):
             made = self._new_array(dtype)
             arrays.append(made)
-            place = self.new(f"getelementptr ptr, ptr %rooms, i64 {i}")
+            place = self.new(f"getelementptr ptr, ptr %outs, i64 {i}")
             self.do(f"store ptr {self.at(made, 16, 'ptr')}, ptr {place}")
         words = self.context
         self.do(f"store i64 {self.cursor}, ptr {words}")
@@ -384,7 +384,7 @@ miss:
 
     def _call(self, words: str) -> str:
         """The lanes; without the interpreter's lock where there are many."""
-        given = f"(ptr {words}, ptr %columns, ptr %rooms, ptr {self.status}, i64 0, i64 {self.n})"
+        given = f"(ptr {words}, ptr %columns, ptr %outs, ptr {self.status}, i64 0, i64 {self.n})"
         few, many, on = self.label("few"), self.label("many"), self.label("on")
         self.do(f"br i1 {self.new(f'icmp slt i64 {self.n}, {FREES_LOCK}')}, label %{few}, label %{many}")
         self.start(few)

@@ -24,6 +24,7 @@ from ...compiler import module
 from ...compiler.parsing import parsed
 from ...compiler.rows import items
 from ...compiler.rows.items import Width
+from ...compiler.rows.numbers import INFINITY
 from ...emit.select import Select, select_of
 from ...emit.select_rows import NUMBERS, NoSelect
 from ...trace.tree import Tree
@@ -154,7 +155,7 @@ class Lines:
         if name in ("isinf", "isfinite"):
             sign = "oeq" if name == "isinf" else "one"
             size = v.intrinsic("fabs", of, given[0])
-            return v.new(f"fcmp {sign} {v.type(of)} {size}, {v.number(of, items.INFINITY)}"), FLAG
+            return v.new(f"fcmp {sign} {v.type(of)} {size}, {v.number(of, INFINITY)}"), FLAG
         kind, _, function = name.partition("_")
         if kind == "vector":
             found = _vector_function(function, len(given), of)
@@ -386,11 +387,11 @@ class Flat:
         outs = [np.empty(n, dtype) for dtype in self.select.dtypes]
         left = np.empty(n, bool)
         own = np.array([*uniform, 0.0], np.float64)
-        given, room = (np.array([a.ctypes.data for a in arrays], np.int64) for arrays in (columns, outs))
+        given, into = (np.array([a.ctypes.data for a in arrays], np.int64) for arrays in (columns, outs))
         odd: list[int] = []
 
         def stretch(span: slice) -> None:
-            odd.append(self.call(*(a.ctypes.data for a in (given, room, left, own)), span.start, span.stop))
+            odd.append(self.call(*(a.ctypes.data for a in (given, into, left, own)), span.start, span.stop))
 
         if threads > 1 and n * self.rate > THREADS_PAY_SECONDS:
             side_by_side(stretch, chunks_of(0, n, max(n // (4 * threads), 1), threads), threads)

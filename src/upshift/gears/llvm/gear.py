@@ -32,7 +32,7 @@ from .results import piece_of_columns, pieces_of
 GEAR = "llvm"
 BRIEFLY = 4000
 """Looks at the clock (some 5 us each) that machine code may take on the caller's own thread: Ctrl-C waits no longer."""
-AT_ONCE = 1 << 20
+LANES_AT_ONCE = 1 << 20
 """Lanes of a function without loops between two moments in which Ctrl-C is heard."""
 
 
@@ -215,7 +215,7 @@ def _run(call: kernel.Launch, n: int, threads: int, limit: float) -> None:
         return _on_threads(call, chunks_of(0, n, max(n // (4 * threads), 1), threads), threads, limit)
     at = 0
     while at < n:
-        stop = min(at + AT_ONCE, n) if call.kernel.flat else n
+        stop = min(at + LANES_AT_ONCE, n) if call.kernel.flat else n
         reached = call.lanes(at, stop, BRIEFLY if _is_main() else kernel.NO_LIMIT)
         if reached < stop:
             return _on_threads(call, [slice(reached, n)], 1, limit)

@@ -388,9 +388,9 @@ failed:
 
     def _look_at_settings(self) -> None:
         """Go on where NumPy warns of what it warned of when that was last looked at."""
-        room = self.local("ptr")
-        self.call("PyContextVar_Get", f"ptr {self.object(SETTINGS)}, ptr null, ptr {room}")
-        now = self.new(f"load ptr, ptr {room}")
+        slot = self.local("ptr")
+        self.call("PyContextVar_Get", f"ptr {self.object(SETTINGS)}, ptr null, ptr {slot}")
+        now = self.new(f"load ptr, ptr {slot}")
         self.call("Py_DecRef", f"ptr {now}")
         seen = self.new(f"load ptr, ptr {self.new(f'getelementptr i64, ptr %own, i64 {EXTOBJ}')}")
         self.miss_unless(self.new(f"icmp eq ptr {now}, {seen}"))
@@ -585,10 +585,10 @@ failed:
             return self.call("PyUnicode_FromStringAndSize", f"ptr {parts[0]}, i64 {parts[1]}")
         assert isinstance(kind, Scalar) and kind.dtype is not None
         ll = "i8" if kind.ll == "i1" else kind.ll or ""
-        room = self.local(ll)
+        slot = self.local(ll)
         stored = self.new(f"zext i1 {value} to i8") if kind.ll == "i1" else value
-        self.do(f"store {ll} {stored}, ptr {room}")
-        return self.call("up_array_scalar", f"ptr {room}, ptr {self.object(kind.dtype)}, ptr null")
+        self.do(f"store {ll} {stored}, ptr {slot}")
+        return self.call("up_array_scalar", f"ptr {slot}, ptr {self.object(kind.dtype)}, ptr null")
 
     def _whole(self, made: str) -> str:
         """An object that could be made."""
@@ -600,7 +600,7 @@ failed:
         count = self.new(f"load i64, ptr {value}")
         made = self._whole(self.call("PyList_New", f"i64 {count}"))
         data = self.new(f"load ptr, ptr {self.new(f'getelementptr {HEADER}, ptr {value}, i64 0, i32 2')}")
-        room = self.at(made, 24, "ptr")
+        first = self.at(made, 24, "ptr")
         ll = "i8" if inside is BOOL else ll_of(inside or INT)
 
         def one(i: str) -> None:
@@ -608,7 +608,7 @@ failed:
             if inside is BOOL:
                 item = self.new(f"trunc i8 {item} to i1")
             boxed = self._whole(self._box_number(inside or INT, item))
-            self.do(f"store ptr {boxed}, ptr {self.new(f'getelementptr ptr, ptr {room}, i64 {i}')}")
+            self.do(f"store ptr {boxed}, ptr {self.new(f'getelementptr ptr, ptr {first}, i64 {i}')}")
 
         some, none = self.label("some"), self.label("none")
         self.do(f"br i1 {self.new(f'icmp sgt i64 {count}, 0')}, label %{some}, label %{none}")
@@ -723,9 +723,9 @@ failed:
         span = self.new(f"add i64 {self.new(f'sub i64 {high}, {low}')}, {kind.dtype.itemsize}")
         span = self.new(f"select i1 {none}, i64 0, i64 {span}")
         before = self.new(f"select i1 {none}, i64 0, i64 {self.new(f'sub i64 {first}, {low}')}")
-        room = self.local("i64")
-        self.do(f"store i64 {span}, ptr {room}")
-        kept = self._whole(self._array_over(Array(np.dtype(np.uint8), 1), room))
+        slot = self.local("i64")
+        self.do(f"store i64 {span}, ptr {slot}")
+        kept = self._whole(self._array_over(Array(np.dtype(np.uint8), 1), slot))
         data = self.at(kept, 16, "ptr")
         self.call("memcpy", f"ptr {data}, ptr {self.new(f'inttoptr i64 {low} to ptr')}, i64 {span}")
         start = self.new(f"getelementptr i8, ptr {data}, i64 {before}")

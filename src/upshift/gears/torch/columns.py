@@ -18,7 +18,7 @@ from ...libraries import acting
 from ..workers.purity import captured_by, may_change, why_impure
 
 Map = Callable[[list[Any]], Any]
-FEW = 8
+COMPARED = 8
 """Elements on which a way is compared with the loop."""
 FLOATS = (torch.float32, torch.float64)
 """What NumPy and PyTorch compute alike; their ints differ where they overflow or are divided."""
@@ -114,7 +114,7 @@ def _as_tensors(made: Any) -> Any:
 
 def _compare(made: Any, f: Any, xs: Sequence[Any], shared: dict[str, Any], n: int) -> None:
     """`Other`, where some elements of it are not the loop's."""
-    at = sorted({int(i) for i in np.linspace(0, n - 1, FEW)})
+    at = sorted({int(i) for i in np.linspace(0, n - 1, COMPARED)})
     with torch.no_grad():
         wanted = stacked([f(*(x[i] for x in xs), **shared) for i in at])
     _same(made, wanted, at)

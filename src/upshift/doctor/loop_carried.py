@@ -1,4 +1,4 @@
-"""Whether the rounds of a loop stand alone: no name carries something into the next round, or out of the loop."""
+"""Loop-carried dependencies: whether a name carries something into the next iteration of a loop, or out of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class NotOutlined(Exception):
 
 
 def check_carried(block: Sequence[ast.stmt], temporaries: frozenset[str], known: set[str] | None = None) -> set[str]:
-    """Every temporary is set before it is read, in the same round; the names that surely are set after a block."""
+    """Every temporary is set before it is read, in the same iteration; the names that surely are set after a block."""
     known = set() if known is None else known
     for statement in block:
         if isinstance(statement, ast.If):
