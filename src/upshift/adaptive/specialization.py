@@ -38,6 +38,8 @@ LONG = 1e-3
 """Seconds of a plain call from which on each comparison tells which of the two is faster."""
 CLEARLY = 0.5
 """Share of the plain function's time at which one comparison of long calls must do."""
+TELLING = 50e-3
+"""Seconds of a plain call from which on one comparison tells whether machine code is faster at all."""
 BETTER = 4.0
 """How many times as long as a few passes of LLVM's all of them take."""
 ASIDE = 0.25
@@ -256,7 +258,8 @@ class Specialization:
 
     def checks_needed(self) -> int:
         """Comparisons that must agree before machine code is trusted: fewer where one takes long and says enough."""
-        return 1 if self.per_call > HEAVY and (not self.ratios or self.ratios[-1] < CLEARLY) else CHECKS
+        clearly = CLEARLY if self.per_call < TELLING else FASTER
+        return 1 if self.per_call > HEAVY and (not self.ratios or self.ratios[-1] < clearly) else CHECKS
 
     def add_comparison(self, fast: float, plain: float) -> None:
         """Seconds of both in one comparison."""

@@ -263,8 +263,8 @@ class CompiledFunction:
     """Numbers come as Python's; where a class of NumPy's stands here, they are to be made that."""
     dependencies: Sequence[Capture]
     """What the function captured when it was compiled: what the code stands on, and its inputs in order."""
-    written: Sequence[int]
-    """Positions of arrays that the function may write to."""
+    written: Sequence[int] | None
+    """Positions of arrays that it may write to, and puts back where it raises; None where that is not known."""
     allocates: bool
     """Whether it makes arrays or lists, which Numba does not free where it raises."""
     gear: str = "llvm"

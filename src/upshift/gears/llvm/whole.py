@@ -381,6 +381,9 @@ failed:
         self.do("store i64 %arena, ptr %context")
         self.do("store i64 0, ptr %busyp")
         self.do(f"ret ptr {made}")
+        self.start("spent")
+        self._undo(saved, values)
+        self.do("br label %failed")
         return "\n".join(self.lines)
 
     def _set(self, word: int, value: str) -> None:
@@ -592,7 +595,7 @@ failed:
 
     def _whole(self, made: str) -> str:
         """An object that could be made."""
-        self.miss_unless(self.new(f"icmp ne ptr {made}, null"), "failed")
+        self.miss_unless(self.new(f"icmp ne ptr {made}, null"), "spent")
         return made
 
     def _box_list(self, kind: List, value: str) -> str:
