@@ -76,7 +76,7 @@ def product(w: Any, a: str, b: str) -> str:
     """A product of two counts, folded where both are known."""
     if a == "1" or b == "1":
         return b if a == "1" else a
-    if a.isdigit() and b.isdigit():
+    if a.lstrip("-").isdigit() and b.lstrip("-").isdigit():
         return str(int(a) * int(b))
     return str(w.new(f"mul i64 {a}, {b}"))
 
