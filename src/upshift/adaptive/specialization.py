@@ -52,6 +52,8 @@ BUSY_STEP = 20e-6
 """Seconds for an instruction, none of them in a loop, from which on a call is the work of NumPy's own functions."""
 BUSY_GAIN = 1.15
 """How much faster machine code for such calls is expected to be: it may well gain nothing."""
+LITTLE_GAIN = 1.15
+"""How much faster better machine code is expected to be where its loops go over whole arrays."""
 FASTER = 0.9
 """Machine code is used where it takes at most this share of the plain function's time."""
 
@@ -130,7 +132,7 @@ class Specialization:
         self.ledger, in_framework = None, self.gear in PRICES
         self.plain_arm = WayToCall("plain", guess=lambda n: self.per_call, ready=True, sure=True)
         self.code_arm = WayToCall(self.gear, guess=lambda n: self.expected(), sure=in_framework)
-        self.better_arm = WayToCall("llvm", guess=lambda n: self.expected() / OPTIMISED_GAIN, sure=True)
+        self.better_arm = WayToCall("llvm", guess=lambda n: self.expected() / self._better_gain(), sure=True)
         self.better_arm.after, self.better_arm.builds_on_it = self.code_arm, True
 
     @property
@@ -161,6 +163,10 @@ class Specialization:
             return self.per_call / FRAMEWORK_GAIN
         busy = self.straight_steps and self.per_call > BUSY_STEP * self.straight_steps
         return max(SMALLEST, self.per_call / (BUSY_GAIN if busy else KERNEL_GAIN))
+
+    def _better_gain(self) -> float:
+        """How much faster better machine code is expected to be."""
+        return LITTLE_GAIN if self.call is not None and self.call.gains_little else OPTIMISED_GAIN
 
     @property
     def is_ready(self) -> bool:

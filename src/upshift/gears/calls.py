@@ -270,8 +270,8 @@ class CompiledFunction:
     gear: str = "llvm"
     exact: bool = True
     """Whether its results are the plain function's to the last bit."""
-    is_formula: bool = False
-    """Whether it computes with whole arrays, and does nothing else."""
+    gains_little: bool = False
+    """Whether better code is hardly faster: that of loops over whole arrays."""
     state: Any = None
     """What it changes besides its arguments, with `save()`, `restore(saved)` and `arrays(saved)`; None: nothing."""
     refresh: Callable[[], None] | None = None

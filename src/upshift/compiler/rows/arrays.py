@@ -137,6 +137,7 @@ def moved(w: Any, pointer: str, steps: str, step: str) -> str:
 
 def place(w: Any, kind: Array, x: str, indices: Sequence[str]) -> str:
     """The address of an item, or of the part that the first indices lead to."""
+    w.module.items.add(w.module.at)
     pointer = data(w, kind, x)
     if kind.contiguous and len(indices) == kind.ndim and kind.ndim:
         flat = indices[0]

@@ -195,6 +195,7 @@ class Nest:
     def __init__(self, w: Any, shape: Sequence[str], parts: Sequence[tuple[Array, str]], whole: bool = False) -> None:
         """`whole`: it is looked whether there are gaps where no kind tells, too."""
         self.w, self.shape, self.parts = w, list(shape), list(parts)
+        w.module.nests.add(w.module.at)
         self.n = len(shape)
         self.pointers = [arrays.data(w, kind, x) for kind, x in parts]
         self.strides = [self._stretched(kind, x) for kind, x in parts]
@@ -294,10 +295,11 @@ class Nest:
         """How several items of a row may be found at once, the flag that tells whether they may, and for how many of
         the widths: those of rows without gaps, and of rows some of which are one item again and again."""
         w, pairs = self.w, [(kind, strides[-1]) for (kind, _), strides in zip(self.parts, self.strides)]
+        own = [arrays.strides_of(w, kind, x)[-1] if kind.ndim else "0" for kind, x in self.parts]
         found = []
         unit = "false"
         for loose in (False, True):
-            ways = [_Way(w, kind, step, i < kept, loose) for i, (kind, step) in enumerate(pairs)]
+            ways = [_Way(w, kind, step, own[i], i < kept, loose) for i, (kind, step) in enumerate(pairs)]
             flag = arrays.all_of(w, [flag for way in ways for flag in way.needs])
             if not loose:
                 unit = flag
@@ -314,17 +316,21 @@ def _at_once(w: Any, body: Any, ways: Sequence[_Way], rows: Sequence[str], wide:
 class _Way:
     """How several items of a row are found at once."""
 
-    def __init__(self, w: Any, kind: Array, step: str, kept: bool, loose: bool) -> None:
-        """`loose`: it is looked at run time whether they are one item."""
+    def __init__(self, w: Any, kind: Array, step: str, own: str, kept: bool, loose: bool) -> None:
+        """`own`: the array's own stride, where its rows are not one item; `loose`: whether they are is looked at when
+        the loop begins."""
         self.w, self.kind, self.step = w, kind, step
         size = str(kind.dtype.itemsize)
-        self.beside, self.back = step == size, step == f"-{size}" and not kept
-        """Whether they lie side by side; whether they do so backwards."""
+        self.back = own == f"-{size}" and not kept
+        """Whether they lie side by side, but backwards."""
         self.same = "false"
         """Whether they are one item."""
         self.needs: list[str] = []
         """What has to hold besides."""
-        if self.beside or self.back:
+        if step == (own if self.back else size):
+            return
+        if self.back:
+            self.needs = [w.new(f"icmp eq i64 {step}, {own}")]
             return
         if not kept and (loose or step == "0"):
             self.same = "true" if step == "0" else w.new(f"icmp eq i64 {step}, 0")
