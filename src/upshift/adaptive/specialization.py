@@ -38,6 +38,8 @@ LONG = 1e-3
 """Seconds of a plain call from which on each comparison tells which of the two is faster."""
 CLEARLY = 0.5
 """Share of the plain function's time at which one comparison of long calls must do."""
+HARDLY = 0.97
+"""The same, of the other side: so little is no gain."""
 TELLING = 50e-3
 """Seconds of a plain call from which on one comparison tells whether machine code is faster at all."""
 BETTER = 4.0
@@ -264,8 +266,9 @@ class Specialization:
 
     def checks_needed(self) -> int:
         """Comparisons that must agree before machine code is trusted: fewer where one takes long and says enough."""
-        clearly = CLEARLY if self.per_call < TELLING else FASTER
-        return 1 if self.per_call > HEAVY and (not self.ratios or self.ratios[-1] < clearly) else CHECKS
+        if self.per_call < HEAVY or (self.ratios and CLEARLY <= self.ratios[-1] <= HARDLY and self.per_call < TELLING):
+            return CHECKS
+        return 1
 
     def add_comparison(self, fast: float, plain: float) -> None:
         """Seconds of both in one comparison."""

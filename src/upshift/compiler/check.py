@@ -367,9 +367,9 @@ def circling(versions: Collection[Version]) -> set[Version]:
         while free:
             version = free.pop()
             left.discard(version)
-            for v in there[version]:
-                waits[v] -= 1
-                if v in left and not waits[v]:
+            for v in left.intersection(there[version]):
+                waits[v] -= there[version].count(v)
+                if not waits[v]:
                     free.append(v)
     return left
 

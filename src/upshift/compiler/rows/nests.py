@@ -122,10 +122,7 @@ def watched(
     else:
         w.module.declare("@llvm.x86.sse.stmxcsr", "declare void @llvm.x86.sse.stmxcsr(ptr)")
         w.module.declare("@llvm.x86.sse.ldmxcsr", "declare void @llvm.x86.sse.ldmxcsr(ptr)")
-        w.do(f"call void @llvm.x86.sse.stmxcsr(ptr {room})")
-        clear = w.new(f"and i32 {w.new(f'load i32, ptr {room}')}, {~ALL_FLAGS}")
-        w.do(f"store i32 {clear}, ptr {room}")
-        w.do(f"call void @llvm.x86.sse.ldmxcsr(ptr {room})")
+        _clear_flags(w, room)
         if of_loop:
             w.do(_CLEAR_X87)
         made = run()
@@ -136,6 +133,20 @@ def watched(
         raised = w.new(f"and i32 {flags}, {mask}")
     w.leave_if(w.new(f"icmp ne i32 {raised}, 0"), raises, WARNS if always is None else "a loop of NumPy's fails")
     return made
+
+
+def _clear_flags(w: Any, room: str) -> None:
+    """Clear those of the processor's flags that are looked at; to write them takes long, and mostly they are clear."""
+    w.do(f"call void @llvm.x86.sse.stmxcsr(ptr {room})")
+    before = w.new(f"load i32, ptr {room}")
+    some = w.new(f"icmp ne i32 {w.new(f'and i32 {before}, {sum(FLAG_BITS.values())}')}, 0")
+    clear, on = w.fresh("clear"), w.fresh("on")
+    w.do(f"br i1 {some}, label %{clear}, label %{on}, !prof !0")
+    w.start(clear)
+    w.do(f"store i32 {w.new(f'and i32 {before}, {~ALL_FLAGS}')}, ptr {room}")
+    w.do(f"call void @llvm.x86.sse.ldmxcsr(ptr {room})")
+    w.do(f"br label %{on}")
+    w.start(on)
 
 
 # ---- what an item is made of
