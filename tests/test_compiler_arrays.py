@@ -739,3 +739,49 @@ def test_an_order_that_is_asked_for_is_not_forgotten() -> None:
     got = whole.compile_call(lambda a: a.flatten("C"), [argument_of(LARGE)], False).run(LARGE)
     assert compare(LARGE.flatten(), got, EXACT) is None
     assert check(f, M, gears=("llvm",)) is not None  # no row for it, rather than a wrong one
+
+
+def stretched(a: Any, b: Any) -> Any:
+    return a[:, None] - b, np.outer(a, b) + 1, np.where(a[:, None] > b, a[:, None], b), a[::-1] * 2, np.flip(b) + b
+
+
+def along_axes(m: Any) -> Any:
+    return m - m.max(axis=1, keepdims=True), m / m.sum(axis=0), m[:, :1] * m, m[:1] + m, m[:, ::-1] - m, m[::-1] - m
+
+
+def stretched_in_place(m: Any) -> Any:
+    m -= m[:, 0:1]
+    m[:, 1:] += m[:, :-1]
+    m[:] = m[:, ::-1]
+    m *= m[0:1]
+    return m
+
+
+def by_lengths(column: Any, row: Any) -> Any:
+    return column * row + column, row - column, column + column * row * row
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("dtype", ("f8", "f4", "i4", "u1"))
+def test_rows_of_all_lengths_and_of_one_item_again_and_again(dtype: str) -> None:
+    """Several items are computed at once, the rest of a row by fewer and fewer."""
+
+    def of(*shape: int) -> Any:
+        return (R.normal(size=shape) * 50 + 60).astype(dtype)
+
+    rows: list[tuple[Callable[..., Any], Callable[[int, int], tuple[Any, ...]]]] = [
+        (stretched, lambda n, m: (of(n), of(m))), (along_axes, lambda n, m: (of(n + 1, m + 1),)),
+        (stretched_in_place, lambda n, m: (of(n + 1, m + 1),)), (by_lengths, lambda n, m: (of(n, 1), of(1, m))),
+    ]  # fmt: skip
+    for f, made in rows:
+        run = whole.compile_call(f, [argument_of(x) for x in made(2, 2)], False).run
+        for n, m in ((n, m) for n in (0, 1, 17) for m in (0, 1, 3, 4, 7, 8, 15, 16, 31, 64, 130)):
+            given = made(n, m)
+            fast, plain = [x.copy() for x in given], [x.copy() for x in given]
+            got, want = run(*fast), f(*plain)
+            for one, other in zip((*_flat(got), *fast), (*_flat(want), *plain), strict=True):
+                assert (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes())
+
+
+def _flat(made: Any) -> tuple[Any, ...]:
+    return made if isinstance(made, tuple) else (made,)

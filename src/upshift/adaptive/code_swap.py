@@ -158,23 +158,17 @@ class _Writer:
         names, call = names_of(self.f), fast.call
         checks = [f"{self.shared(sys.gettrace)}() is None"]  # a debugger sees the plain function
         checks += [c for name, kind in zip(names, fast.kind, strict=True) for c in self._checks(name, kind, fast)]
-        checks += [f"{names[i]}.flags.writeable" for i in call.written]
         checks += [f"{self.shared(call.free)}()"] if call.free is not None else []
-        saved = {f"{self.inner}_was{i}": names[i] for i in call.written}
         self.lines = []
         reads, stands, taken = self._captured(call)
         given = [_apart(name, kind) for name, kind in zip(names, fast.kind, strict=True)]
         run = f"{self.named(call.run)}({', '.join([*given, *taken])})"
-        finish = [*(f"{was} = {name}.copy()" for was, name in saved.items()), *self._finished(run, call.result)]
-        inside, self.lines = [*self.lines, *reads, *_under(stands, finish)], []
-        restore = [f"if {was} is not None: {self.named(np.copyto)}({name}, {was})" for was, name in saved.items()]
-        undo, self.lines = [*self.lines, *restore], []
+        inside, self.lines = [*self.lines, *reads, *_under(stands, self._finished(run, call.result))], []
         left = self.named(fast.left)
         after, self.lines = self.lines, []
         block = [
-            *(f"{was} = None" for was in saved),
             *_indented("try:", inside),
-            *_indented("except Exception:", undo or ["pass"]),
+            *_indented("except Exception:", ["pass"]),
             *after,
             f"return {left}({self.passed})",
         ]

@@ -11,8 +11,6 @@ from .trial import raced
 
 RACED = 3e-6
 """Seconds of a plain call up to which machine code has to win a race against it."""
-RACED_FORMULA = 100e-6
-"""The same for formulas of whole arrays."""
 
 
 def why_slow(f: types.FunctionType, spec: Specialization, args: Any, keywords: Any) -> str | None:
@@ -21,9 +19,8 @@ def why_slow(f: types.FunctionType, spec: Specialization, args: Any, keywords: A
     Of two brief calls, one of each does not tell which is faster: both run some more, where that changes nothing.
     """
     assert spec.call is not None
-    formula = spec.call.is_formula
-    slow = None if formula and spec.per_call < RACED_FORMULA else spec.not_faster()
-    brief = spec.per_call < RACED_FORMULA if formula else spec.per_call < RACED and not spec.has_arrays
+    slow = spec.not_faster()
+    brief = spec.per_call < RACED and not spec.has_arrays
     if slow is None and spec.gear == "tensorflow":
         slow = spec.slower(spec.tried / spec.checked, spec.shortest)  # times are long when nothing is warm, of both
     if slow is not None or not brief or spec.gear != "llvm":

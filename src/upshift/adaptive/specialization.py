@@ -38,6 +38,10 @@ LONG = 1e-3
 """Seconds of a plain call from which on each comparison tells which of the two is faster."""
 CLEARLY = 0.5
 """Share of the plain function's time at which one comparison of long calls must do."""
+HARDLY = 0.97
+"""The same, of the other side: so little is no gain."""
+TELLING = 50e-3
+"""Seconds of a plain call from which on one comparison tells whether machine code is faster at all."""
 BETTER = 4.0
 """How many times as long as a few passes of LLVM's all of them take."""
 ASIDE = 0.25
@@ -50,6 +54,8 @@ BUSY_STEP = 20e-6
 """Seconds for an instruction, none of them in a loop, from which on a call is the work of NumPy's own functions."""
 BUSY_GAIN = 1.15
 """How much faster machine code for such calls is expected to be: it may well gain nothing."""
+LITTLE_GAIN = 1.15
+"""How much faster better machine code is expected to be where its loops go over whole arrays."""
 FASTER = 0.9
 """Machine code is used where it takes at most this share of the plain function's time."""
 
@@ -128,7 +134,7 @@ class Specialization:
         self.ledger, in_framework = None, self.gear in PRICES
         self.plain_arm = WayToCall("plain", guess=lambda n: self.per_call, ready=True, sure=True)
         self.code_arm = WayToCall(self.gear, guess=lambda n: self.expected(), sure=in_framework)
-        self.better_arm = WayToCall("llvm", guess=lambda n: self.expected() / OPTIMISED_GAIN, sure=True)
+        self.better_arm = WayToCall("llvm", guess=lambda n: self.expected() / self._better_gain(), sure=True)
         self.better_arm.after, self.better_arm.builds_on_it = self.code_arm, True
 
     @property
@@ -159,6 +165,10 @@ class Specialization:
             return self.per_call / FRAMEWORK_GAIN
         busy = self.straight_steps and self.per_call > BUSY_STEP * self.straight_steps
         return max(SMALLEST, self.per_call / (BUSY_GAIN if busy else KERNEL_GAIN))
+
+    def _better_gain(self) -> float:
+        """How much faster better machine code is expected to be."""
+        return LITTLE_GAIN if self.call is not None and self.call.gains_little else OPTIMISED_GAIN
 
     @property
     def is_ready(self) -> bool:
@@ -256,7 +266,9 @@ class Specialization:
 
     def checks_needed(self) -> int:
         """Comparisons that must agree before machine code is trusted: fewer where one takes long and says enough."""
-        return 1 if self.per_call > HEAVY and (not self.ratios or self.ratios[-1] < CLEARLY) else CHECKS
+        if self.per_call < HEAVY or (self.ratios and CLEARLY <= self.ratios[-1] <= HARDLY and self.per_call < TELLING):
+            return CHECKS
+        return 1
 
     def add_comparison(self, fast: float, plain: float) -> None:
         """Seconds of both in one comparison."""

@@ -35,7 +35,7 @@ from .code_swap import FastPath, dispatching, fast_call, has_prelude, watching
 from .eligibility import is_brief, is_lazy, why_plain
 from .gain import why_slow
 from .pace import Pace
-from .specialization import HEAVY, Specialization, specialization_of
+from .specialization import FASTER, HEAVY, Specialization, specialization_of
 from .trial import Trial, copies_of
 
 log = logging.getLogger("upshift")
@@ -321,10 +321,10 @@ class FunctionState:
     def _tried(self, spec: Specialization, values: Any, args: Any, keywords: Any) -> Any:
         """Machine code on copies, the plain function on the arguments; what it gives is what the caller gets."""
         values = tuple(map(apart, spec.kind, values))
-        copies = copies_of(values) if spec.call is not None else None
+        copies = copies_of(values, spec.call.written) if spec.call is not None else None
         if spec.call is None or copies is None or not spec.is_free():
             return self._timed(spec, args, keywords)
-        trial = Trial(self.plain, spec.call, values, copies)
+        trial = Trial(self.plain, spec.call, values, copies, FASTER * spec.per_call)
         began = time.perf_counter()
         try:
             result = self.plain(*args, **keywords)

@@ -6,7 +6,7 @@ import itertools
 import math
 import time
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..verify import differ
 AGAIN = 2
 """How often machine code is run again, for the clock: what runs for the first time is slow."""
 SMALL = 1 << 16
-"""Bytes of arguments up to which that is done."""
+"""Bytes of arguments up to which that is done; and of an array up to which it is copied though nothing is written."""
 LAPS, LAP = 5, 16
 """How often each of two brief functions runs in a race, so many calls at a time."""
 SHORT = 0.5e-6
@@ -39,26 +39,45 @@ def raced(runners: Sequence[Callable[..., Any]], args: Any, keywords: Any) -> li
     return best
 
 
-def copies_of(values: Sequence[Any]) -> list[Any] | None:
-    """The arguments with copies of all arrays; None where they are too large, or share memory as copies would not."""
-    if _size_of(values) > settings().memory:
-        return None
+def copies_of(values: Sequence[Any], written: Collection[int] | None = None) -> list[Any] | None:
+    """The arguments with copies of their arrays; None where they are too large, or share memory as copies would not.
+    `written`: positions of those that machine code writes to, where that is known; it is given other large ones as they
+    are."""
     arrays: dict[int, Any] = {}
-    copies = [_copied(value, arrays) for value in values]
-    for a, b in itertools.combinations([original for original, _ in arrays.values()], 2):
-        if np.may_share_memory(a, b):
+    for i, value in enumerate(values):
+        _collect(value, written is None or i in written, arrays)
+    copied = [array for array, is_written in arrays.values() if is_written or array.nbytes <= SMALL]
+    if sum(array.nbytes for array in copied) > settings().memory:
+        return None
+    for (a, one), (b, other) in itertools.combinations(arrays.values(), 2):
+        if (one or other) and np.may_share_memory(a, b):
             return None
-    return copies
+    made = {id(array): _like(array) for array in copied}
+    return [_replaced(value, made) for value in values]
 
 
-def _copied(value: Any, arrays: dict[int, Any]) -> Any:
+def _collect(value: Any, is_written: bool, arrays: dict[int, Any]) -> None:
+    """All arrays among the arguments, and whether they may be written to."""
     if type(value) is tuple:
-        return tuple(_copied(part, arrays) for part in value)
-    if type(value) is not np.ndarray:
-        return value
-    if id(value) not in arrays:
-        arrays[id(value)] = value, _like(value)
-    return arrays[id(value)][1]
+        for part in value:
+            _collect(part, is_written, arrays)
+    elif type(value) is np.ndarray:
+        arrays[id(value)] = value, is_written or arrays.get(id(value), (value, False))[1]
+
+
+def _replaced(value: Any, made: dict[int, Any]) -> Any:
+    if type(value) is tuple:
+        return tuple(_replaced(part, made) for part in value)
+    return made.get(id(value), value)
+
+
+def _restore(value: Any, copy: Any) -> None:
+    """Makes copies equal to the arguments again."""
+    if type(value) is tuple:
+        for one, other in zip(value, copy, strict=True):
+            _restore(one, other)
+    elif type(value) is np.ndarray and copy is not value:
+        np.copyto(copy, value)
 
 
 def _size_of(values: Sequence[Any]) -> int:
@@ -78,37 +97,45 @@ def _like(array: Any) -> Any:
 class Trial:
     """Machine code run on copies, before the plain function runs on the arguments themselves."""
 
-    def __init__(self, f: types.FunctionType, call: CompiledFunction, values: Sequence[Any], copies: list[Any]) -> None:
+    def __init__(
+        self,
+        f: types.FunctionType,
+        call: CompiledFunction,
+        values: Sequence[Any],
+        copies: list[Any],
+        limit: float = 0.0,
+    ) -> None:
+        """`limit`: seconds of a run from which on it is worth another, to be sure."""
         self.values, self.copies, self.exact = values, copies, call.exact
         self.anew = call.gear == "jax"
         """Whether the arrays that it gives are always new ones."""
         began = time.perf_counter()
         captured = call.bind(f) if call.bind is not None else ()
         bound = 0.0 if call.dependencies else time.perf_counter() - began  # else its code reads what it captured
-        self.left = captured is MISS or not all(values[i].flags.writeable for i in call.written)
+        self.left = captured is MISS
         self.took, self.made = float("inf"), None
         self.state, self.after = call.state, None
-        again = [copies_of(values) or [] for _ in range(AGAIN if _size_of(values) <= SMALL else 0)]
-        for given in (copies, *again):
-            if not self.left and self.took > SHORT:
-                before = self.state.save() if self.state is not None else None
-                made = self._run(call, given, captured)
-                self.made = made if given is copies else self.made
-                if self.state is not None:
-                    self.after = self.state.save() if given is copies else self.after
-                    self.state.restore(before)
+        times, enough = (1 + AGAIN, SHORT) if _size_of(values) <= SMALL else (2, limit)
+        for i in range(times):
+            if self.left or self.took <= enough:
+                break
+            if i:
+                for value, copy in zip(values, copies, strict=True):
+                    _restore(value, copy)
+            before = self.state.save() if self.state is not None else None
+            self._run(call, captured)
+            if self.state is not None:
+                self.after = self.state.save()
+                self.state.restore(before)
         self.took += bound
 
-    def _run(self, call: CompiledFunction, given: Sequence[Any], captured: Any) -> Any:
+    def _run(self, call: CompiledFunction, captured: Any) -> None:
         began = time.perf_counter()
         try:
-            saved = [given[i].copy() for i in call.written]
-            made = _classed(call.run(*given, *captured), call.result)
-            del saved
+            self.made = _classed(call.run(*self.copies, *captured), call.result)
         except Exception:  # of machine code, for whatever reason: the call is the plain function's
-            self.left, made = True, None
+            self.left = True
         self.took = min(self.took, time.perf_counter() - began)
-        return made
 
     def difference(self, result: Any) -> str | None:
         """Why it is not what the plain function did; None where it is."""
@@ -120,7 +147,7 @@ class Trial:
         if reason is not None:
             return reason
         for value, copy in zip(self.values, self.copies, strict=True):
-            if type(value) is np.ndarray:
+            if type(value) is np.ndarray and copy is not value:
                 reason = differ(value, copy, True)
                 if reason is not None:
                     return f"an array that it was given: {reason}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -353,6 +353,27 @@ class Frame:
             frame = frame.parent
 
 
+def circling(versions: Collection[Version]) -> set[Version]:
+    """Those of some versions that lead back to themselves, and what lies between such."""
+    left = set(versions)
+    to = {version: [v for v in version.following() if v in left] for version in left}
+    back: dict[Version, list[Version]] = {version: [] for version in left}
+    for version, following in to.items():
+        for v in following:
+            back[v].append(version)
+    for there, here in ((to, back), (back, to)):
+        waits = {version: sum(v in left for v in here[version]) for version in left}
+        free = [version for version in left if not waits[version]]
+        while free:
+            version = free.pop()
+            left.discard(version)
+            for v in left.intersection(there[version]):
+                waits[v] -= there[version].count(v)
+                if not waits[v]:
+                    free.append(v)
+    return left
+
+
 class Spec:
     """A function for arguments of certain kinds."""
 
@@ -420,19 +441,7 @@ class Spec:
 
     def loops(self) -> bool:
         """Whether a version leads back to itself."""
-        waits = dict.fromkeys(self.reachable(), 0)
-        for version in waits:
-            for v in version.following():
-                waits[v] += 1
-        free = [version for version, count in waits.items() if count == 0]
-        done = 0
-        while free:
-            done += 1
-            for v in free.pop().following():
-                waits[v] -= 1
-                if waits[v] == 0:
-                    free.append(v)
-        return done < len(waits)
+        return bool(circling(self.reachable()))
 
     # ---- names
 

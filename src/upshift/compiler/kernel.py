@@ -20,7 +20,7 @@ from . import (
     module,
 )
 from .captures import Captures
-from .check import Spec, TakesLonger, Unit, WholeCall, settled
+from .check import Spec, TakesLonger, Unit, WholeCall, circling, settled
 from .kinds import NONE, Array, Kind, Refused
 from .lanes import LEFT, NEEDED, REACHED, STREAM, STREAM_END, Loop, Out, check_result
 from .rows.nests import FLAGS, flags_now
@@ -130,6 +130,11 @@ def write(checked: Checked) -> Written:
 def gains_by_all(module: Module) -> bool:
     """Whether code is much better by all that LLVM knows: where there are arrays."""
     return any(map(_holds_arrays, module.specs))
+
+
+def has_loops_over_items(module: Module) -> bool:
+    """Whether a loop takes items of arrays one by one, and computes with no whole array meanwhile."""
+    return any(module.items & circling(set(spec.reachable()) - module.nests) for spec in module.specs)
 
 
 def _holds_arrays(spec: Spec) -> bool:

@@ -65,6 +65,12 @@ class Module:
         """How often each function is called."""
         self.watches = False
         """Whether the processor's flags are looked at."""
+        self.at: Version | None = None
+        """The version that is being written."""
+        self.items: set[Version | None] = set()
+        """Versions in which items of arrays are read or written one by one."""
+        self.nests: set[Version | None] = set()
+        """Versions that have loops over whole arrays."""
         self.may_underflow = False
         """Whether NumPy's numbers are computed with one by one: whether one is too small for its dtype is not seen."""
         self.notes: list[str] = []
@@ -529,6 +535,7 @@ class Writer(Aggregates):
         for name, kind in version.kinds.items():
             if isinstance(kind, Array):
                 self.take_apart(kind, self.env[name])
+        self.module.at = version
         for step in version.steps:
             self._step(step)
         getattr(self, f"_exit_{version.exit[0]}")(version, *version.exit[1:])

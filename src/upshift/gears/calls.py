@@ -263,15 +263,15 @@ class CompiledFunction:
     """Numbers come as Python's; where a class of NumPy's stands here, they are to be made that."""
     dependencies: Sequence[Capture]
     """What the function captured when it was compiled: what the code stands on, and its inputs in order."""
-    written: Sequence[int]
-    """Positions of arrays that the function may write to."""
+    written: Sequence[int] | None
+    """Positions of arrays that it may write to, and puts back where it raises; None where that is not known."""
     allocates: bool
     """Whether it makes arrays or lists, which Numba does not free where it raises."""
     gear: str = "llvm"
     exact: bool = True
     """Whether its results are the plain function's to the last bit."""
-    is_formula: bool = False
-    """Whether it computes with whole arrays, and does nothing else."""
+    gains_little: bool = False
+    """Whether better code is hardly faster: that of loops over whole arrays."""
     state: Any = None
     """What it changes besides its arguments, with `save()`, `restore(saved)` and `arrays(saved)`; None: nothing."""
     refresh: Callable[[], None] | None = None

@@ -144,7 +144,7 @@ class _Graph:
         if self.state is not None:
             run = self.state.kept(run)
         return CompiledFunction(
-            run, self._bind, object, (), (), False, "tensorflow", exact=False, state=self.state, free=is_free
+            run, self._bind, object, (), None, False, "tensorflow", exact=False, state=self.state, free=is_free
         )
 
     def _bind(self, f: Any) -> Any:

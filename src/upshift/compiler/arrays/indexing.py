@@ -111,7 +111,7 @@ def _part_row(walk: Walk, kind: Array, parts: list[Part]) -> tuple[Kind, Any]:
             start, length, by = _slice_bounds(w, part.kind, next(given), n)  # type: ignore[arg-type]
             pointer = arrays.moved(w, pointer, start, step)
             shape.append(length)
-            strides.append(step if by == "1" else w.new(f"mul i64 {step}, {by}"))
+            strides.append(arrays.product(w, step, by))
         return arrays.passes_on(w, kind, x, arrays.put_together(w, made, pointer, shape, strides))
 
     return made, emit

@@ -153,12 +153,15 @@ def _run(w: Any, ufunc: Any, dtypes: tuple[DType, ...], kind: Array, x: str, axe
          steps: Sequence[str]) -> None:  # fmt: skip
     """Row by row. `steps`: the strides of the result along the axes of the array, 0 where they are reduced."""
     shape, strides = arrays.shape_of(w, kind, x), arrays.strides_of(w, kind, x)
-    order = list(range(kind.ndim))
-    if kind.ndim == 2 and not kind.contiguous:
-        sizes = [w.intrinsic("llvm.abs.i64", "i64", ("i64", strides[a]), ("i1", "false")) for a in order]
-        turned = w.new(f"icmp slt i64 {sizes[0]}, {sizes[1]}")
+    last = kind.ndim - 1
+    alone = w.new(f"icmp eq i64 {shape[last]}, 1") if last and last not in axes else "false"
+    if kind.ndim == 2 and (not kind.contiguous or alone != "false"):
+        sizes = [w.intrinsic("llvm.abs.i64", "i64", ("i64", step), ("i1", "false")) for step in strides]
+        turned = w.new(f"or i1 {alone}, {w.new(f'icmp slt i64 {sizes[0]}, {sizes[1]}')}")
         shape, strides = _turned(w, turned, shape), _turned(w, turned, strides)
         steps = _turned(w, turned, list(steps))
+    elif alone != "false" and ufunc in (np.add, np.multiply) and kind.dtype.kind in "fc":
+        w.leave_if(alone, None, "NumPy adds up along another axis where the last one has length 1")
     trailing = 0
     while trailing < kind.ndim and kind.ndim - 1 - trailing in axes:
         trailing += 1

@@ -157,7 +157,7 @@ def flipped(walk: Walk, name: str, axes: Sequence[int]) -> str:
         for a in axes:
             some = w.choose(w.new(f"icmp sgt i64 {shape[a]}, 0"), "i64", w.new(f"sub i64 {shape[a]}, 1"), "0")
             pointer = arrays.moved(w, pointer, some, strides[a])
-            strides[a] = w.new(f"sub i64 0, {strides[a]}")
+            strides[a] = arrays.product(w, strides[a], "-1")
         return arrays.passes_on(w, kind, x, arrays.put_together(w, made, pointer, shape, strides))
 
     return walk.temporary(made, safe(emit), name)

@@ -76,7 +76,7 @@ def product(w: Any, a: str, b: str) -> str:
     """A product of two counts, folded where both are known."""
     if a == "1" or b == "1":
         return b if a == "1" else a
-    if a.isdigit() and b.isdigit():
+    if a.lstrip("-").isdigit() and b.lstrip("-").isdigit():
         return str(int(a) * int(b))
     return str(w.new(f"mul i64 {a}, {b}"))
 
@@ -137,6 +137,7 @@ def moved(w: Any, pointer: str, steps: str, step: str) -> str:
 
 def place(w: Any, kind: Array, x: str, indices: Sequence[str]) -> str:
     """The address of an item, or of the part that the first indices lead to."""
+    w.module.items.add(w.module.at)
     pointer = data(w, kind, x)
     if kind.contiguous and len(indices) == kind.ndim and kind.ndim:
         flat = indices[0]

@@ -12,7 +12,7 @@ from .items import Width
 from .nests import Nest
 from .numpy_casts import cast, operand_of
 
-WIDE = 8 if sys.byteorder == "little" else 1
+WIDTHS = (8,) if sys.byteorder == "little" else ()
 """Items of a mask in one word."""
 
 
@@ -30,7 +30,7 @@ def count(w: Any, kind: Array, x: str) -> str:
         before = w.new(f"load i64, ptr {room}")
         w.do(f"store i64 {w.new(f'add i64 {before}, {found}')}, ptr {room}")
 
-    Nest(w, arrays.shape_of(w, kind, x), [(kind, x)]).items(item, WIDE)
+    Nest(w, arrays.shape_of(w, kind, x), [(kind, x)]).items(item, WIDTHS)
     return str(w.new(f"load i64, ptr {room}"))
 
 
@@ -68,7 +68,7 @@ def _each_true(w: Any, parts: Sequence[tuple[Array, str]], body: Callable[[list[
         w.do(f"br label %{head}")
         w.start(on)
 
-    nest.items(item, WIDE)
+    nest.items(item, WIDTHS, len(parts))
 
 
 def taken(made: Array, mask: Array, kind: Array) -> Any:

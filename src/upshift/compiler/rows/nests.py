@@ -7,6 +7,7 @@ an operation would make NumPy warn, the processor's flags tell, and the lane is 
 
 from __future__ import annotations
 
+import functools
 import platform
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,6 +19,12 @@ from . import arrays, items, loops, teams
 from .items import Width
 from .numpy_casts import DType, cast
 
+LEAST_WIDE = 4
+"""Items that are computed side by side at least, of what is left of a row."""
+MOST_WIDTHS = 2
+"""Loops for less and less of a row at once."""
+MOST_LOOSE = 4
+"""Arrays up to which there is a loop for rows some of which are one item again and again, where only lengths tell."""
 FLAGS = 13
 """The word of the context that says which of the processor's flags are looked at."""
 WARNS = "NumPy warns"
@@ -115,10 +122,7 @@ def watched(
     else:
         w.module.declare("@llvm.x86.sse.stmxcsr", "declare void @llvm.x86.sse.stmxcsr(ptr)")
         w.module.declare("@llvm.x86.sse.ldmxcsr", "declare void @llvm.x86.sse.ldmxcsr(ptr)")
-        w.do(f"call void @llvm.x86.sse.stmxcsr(ptr {slot})")
-        clear = w.new(f"and i32 {w.new(f'load i32, ptr {slot}')}, {~ALL_FLAGS}")
-        w.do(f"store i32 {clear}, ptr {slot}")
-        w.do(f"call void @llvm.x86.sse.ldmxcsr(ptr {slot})")
+        _clear_flags(w, slot)
         if of_loop:
             w.do(_CLEAR_X87)
         made = run()
@@ -129,6 +133,20 @@ def watched(
         raised = w.new(f"and i32 {flags}, {mask}")
     w.leave_if(w.new(f"icmp ne i32 {raised}, 0"), raises, WARNS if always is None else "a loop of NumPy's fails")
     return made
+
+
+def _clear_flags(w: Any, slot: str) -> None:
+    """Clear those of the processor's flags that are looked at; to write them takes long, and mostly they are clear."""
+    w.do(f"call void @llvm.x86.sse.stmxcsr(ptr {slot})")
+    before = w.new(f"load i32, ptr {slot}")
+    some = w.new(f"icmp ne i32 {w.new(f'and i32 {before}, {sum(FLAG_BITS.values())}')}, 0")
+    clear, on = w.fresh("clear"), w.fresh("on")
+    w.do(f"br i1 {some}, label %{clear}, label %{on}, !prof !0")
+    w.start(clear)
+    w.do(f"store i32 {w.new(f'and i32 {before}, {~ALL_FLAGS}')}, ptr {slot}")
+    w.do(f"call void @llvm.x86.sse.ldmxcsr(ptr {slot})")
+    w.do(f"br label %{on}")
+    w.start(on)
 
 
 # ---- what an item is made of
@@ -188,6 +206,7 @@ class Nest:
     def __init__(self, w: Any, shape: Sequence[str], parts: Sequence[tuple[Array, str]], whole: bool = False) -> None:
         """`whole`: it is looked whether there are gaps where no kind tells, too."""
         self.w, self.shape, self.parts = w, list(shape), list(parts)
+        w.module.nests.add(w.module.at)
         self.n = len(shape)
         self.pointers = [arrays.data(w, kind, x) for kind, x in parts]
         self.strides = [self._stretched(kind, x) for kind, x in parts]
@@ -197,9 +216,13 @@ class Nest:
         """Strides along the axes of the nest: 0 where an array has no such axis, or one of length 1."""
         w, missing = self.w, self.n - kind.ndim
         found = ["0"] * missing
-        for axis in range(kind.ndim):
+        for axis, whole in enumerate(self.shape[missing:]):
             step, n = arrays.stride(w, kind, x, axis), arrays.dim(w, kind, x, axis)
-            found.append(w.choose(w.new(f"icmp eq i64 {n}, 1"), "i64", "0", step))
+            if n.isdigit() and n != whole:
+                step = "0" if n == "1" else step
+            elif n != whole:
+                step = w.choose(w.new(f"icmp eq i64 {n}, 1"), "i64", "0", step)
+            found.append(step)
         return found
 
     def _flatten(self, whole: bool) -> None:
@@ -222,7 +245,8 @@ class Nest:
             *(w.choose(flat, "i64", "1", n) for n in self.shape[:-1]), w.choose(flat, "i64", total, self.shape[-1])
         ]  # fmt: skip
         for (kind, _), strides in zip(self.parts, self.strides):
-            strides[-1] = w.choose(flat, "i64", str(kind.dtype.itemsize), strides[-1])
+            size = str(kind.dtype.itemsize)
+            strides[-1] = size if strides[-1] == size else w.choose(flat, "i64", size, strides[-1])
 
     def shared(self, body: Callable[[list[str]], None]) -> None:
         """`body(pointers)` for all items, by the threads of a GPU's block."""
@@ -251,31 +275,121 @@ class Nest:
 
         arrays.nested(w, self.shape[:-1], at)
 
-    def items(self, body: Callable[[Width, list[str]], None], wide: int) -> None:
-        """`body(width, pointers)` for all items: several at once where rows have no gaps, the others one by one."""
+    def items(self, body: Callable[[Width, list[str]], None], widths: Sequence[int], kept: int = 1) -> None:
+        """`body(width, pointers)` for all items: of rows without gaps so many at once, by less and less of them, the
+        others one by one. `kept`: parts whose items are needed where they lie; those of the others may be given as a
+        copy, where a row is one item again and again, or lies backwards."""
         w = self.w
         if w.module.team:
             return self.shared(lambda pointers: body(Width(w, 1), pointers))
-        pairs = zip(self.strides, [str(kind.dtype.itemsize) for kind, _ in self.parts])
-        flags = [w.new(f"icmp eq i64 {strides[-1]}, {size}") for strides, size in pairs if strides[-1] != size]
-        unit = arrays.all_of(w, flags) if wide > 1 else "false"
+        turns = [
+            (ways, wide, flag) for ways, flag, some in (self._ways(kept) if widths else ()) for wide in widths[:some]
+        ]
 
         def row(pointers: list[str], n: str, strides: list[str]) -> None:
-            def at_once(j: str) -> None:
-                pairs = zip(pointers, self.parts)
-                body(Width(w, wide), [_item(w, kind, pointer, j) for pointer, (kind, _) in pairs])
-
             def alone(j: str) -> None:
                 body(Width(w, 1), [arrays.moved(w, pointer, j, step) for pointer, step in zip(pointers, strides)])
 
             first = "0"
-            if unit != "false":
-                whole = w.new(f"and i64 {n}, {-wide}")
-                first = whole if unit == "true" else w.choose(unit, "i64", whole, "0")
-                arrays.each(w, first, at_once, "0", wide)
+            for ways, wide, flag in turns:
+                last = w.new(f"and i64 {n}, {-wide}")
+                last = last if flag == "true" else w.choose(flag, "i64", last, first)
+                rows = _spread(w, ways, pointers, first, last, wide)
+                at = functools.partial(_at_once, w, body, ways, rows, wide)
+                arrays.each(w, last, at, first, wide)
+                first = last
             arrays.each(w, n, alone, first)
 
         return self.rows(row)
+
+    def _ways(self, kept: int) -> list[tuple[list[_Way], str, int]]:
+        """How several items of a row may be found at once, the flag that tells whether they may, and for how many of
+        the widths: those of rows without gaps, and of rows some of which are one item again and again."""
+        w, pairs = self.w, [(kind, strides[-1]) for (kind, _), strides in zip(self.parts, self.strides)]
+        own = [arrays.strides_of(w, kind, x)[-1] if kind.ndim else "0" for kind, x in self.parts]
+        found = []
+        unit = "false"
+        for loose in (False, True):
+            ways = [_Way(w, kind, step, own[i], i < kept, loose) for i, (kind, step) in enumerate(pairs)]
+            flag = arrays.all_of(w, [flag for way in ways for flag in way.needs])
+            if not loose:
+                unit = flag
+                found.append((ways, flag, MOST_WIDTHS))
+            elif unit != "true" and len(pairs) <= MOST_LOOSE and any(way.same.startswith("%") for way in ways):
+                found.append((ways, str(w.new(f"and i1 {flag}, {w.new(f'xor i1 {unit}, true')}")), 1))
+        return found
+
+
+def _at_once(w: Any, body: Any, ways: Sequence[_Way], rows: Sequence[str], wide: int, j: str) -> None:
+    body(Width(w, wide), [way.at(pointer, j, wide) for way, pointer in zip(ways, rows)])
+
+
+class _Way:
+    """How several items of a row are found at once."""
+
+    def __init__(self, w: Any, kind: Array, step: str, own: str, kept: bool, loose: bool) -> None:
+        """`own`: the array's own stride, where its rows are not one item; `loose`: whether they are is looked at when
+        the loop begins."""
+        self.w, self.kind, self.step = w, kind, step
+        size = str(kind.dtype.itemsize)
+        self.back = own == f"-{size}" and not kept
+        """Whether they lie side by side, but backwards."""
+        self.same = "false"
+        """Whether they are one item."""
+        self.needs: list[str] = []
+        """What has to hold besides."""
+        if step == (own if self.back else size):
+            return
+        if self.back:
+            self.needs = [w.new(f"icmp eq i64 {step}, {own}")]
+            return
+        if not kept and (loose or step == "0"):
+            self.same = "true" if step == "0" else w.new(f"icmp eq i64 {step}, 0")
+        if self.same != "true":
+            side = w.new(f"icmp eq i64 {step}, {size}")
+            self.needs = [side if self.same == "false" else w.new(f"or i1 {self.same}, {side}")]
+
+    def at(self, pointer: str, j: str, wide: int) -> str:
+        """The address of the items from one on."""
+        w = self.w
+        if self.same == "true":
+            return pointer
+        if self.back:
+            last = _item(w, self.kind, pointer, w.new(f"sub i64 {1 - wide}, {j}"))
+            many = Width(w, wide)
+            order = ", ".join(f"i32 {i}" for i in reversed(range(wide)))
+            ll, room = many.of(arrays.item_ll(self.kind.dtype)), w.local(many.of(arrays.item_ll(self.kind.dtype)))
+            found = w.new(f"load {ll}, ptr {last}, align {self.kind.dtype.itemsize}")
+            turned = w.new(f"shufflevector {ll} {found}, {ll} poison, <{wide} x i32> <{order}>")
+            w.do(f"store {ll} {turned}, ptr {room}, align {self.kind.dtype.itemsize}")
+            return str(room)
+        return _item(w, self.kind, pointer, j) if self.same == "false" else arrays.moved(w, pointer, j, self.step)
+
+
+def _spread(w: Any, ways: Sequence[_Way], pointers: list[str], first: str, last: str, wide: int) -> list[str]:
+    """The address of every row, and of a copy of what is one item again and again, as many as are computed at once."""
+    flags = {way.same for way in ways} - {"false"}
+    if not flags:
+        return pointers
+    some, on = w.fresh("same"), w.fresh("on")
+    rooms = {i: w.local(Width(w, wide).of(arrays.item_ll(way.kind.dtype))) for i, way in enumerate(ways)
+             if way.same != "false"}  # fmt: skip
+    w.do(f"br i1 {w.new(f'icmp slt i64 {first}, {last}')}, label %{some}, label %{on}")
+    w.start(some)
+    for i, room in rooms.items():
+        dtype = ways[i].kind.dtype
+        one = Width(w, 1).load(dtype, pointers[i])
+        Width(w, wide).store(dtype, room, Width(w, wide).spread(dtype, one))
+    w.do(f"br label %{on}")
+    w.start(on)
+    return [
+        pointer
+        if way.same == "false"
+        else rooms[i]
+        if way.same == "true"
+        else w.choose(way.same, "ptr", rooms[i], pointer)
+        for i, (way, pointer) in enumerate(zip(ways, pointers))
+    ]
 
 
 def _item(w: Any, kind: Array, pointer: str, j: str) -> str:
@@ -292,22 +406,27 @@ def fill(w: Any, out: Array, x: str, fused: Fused, value: str) -> None:
     dtypes = {out.dtype, *_dtypes_in(fused)}
     plain = all(dtype.kind != "c" and dtype.char != "e" for dtype in dtypes)
     wide = items.WIDE // max(dtype.itemsize for dtype in dtypes) if plain and not w.module.for_gpu else 1
+    widths = [n for n in (wide, wide // 4) if n >= LEAST_WIDE or n == wide > 1]
     numbers = [i for i in range(len(leaves)) if i not in at]
-    spread = {i: Width(w, wide).spread(fused.items[i].dtype, leaves[i]) for i in numbers}  # type: ignore[attr-defined]
+    spread = {
+        (i, n): Width(w, n).spread(fused.items[i].dtype, leaves[i])  # type: ignore[attr-defined]
+        for i in numbers
+        for n in widths
+    }
 
     def item(v: Width, pointers: list[str]) -> None:
         values = list(leaves)
         for i in numbers if v.count > 1 else ():
-            values[i] = spread[i]
+            values[i] = spread[i, v.count]
         for i, pointer in zip(at, pointers[1:]):
             values[i] = v.load(fused.items[i].dtype, pointer)  # type: ignore[attr-defined]
         made, have = _item_of(v, quiet, fused, fused.tree, values)
         v.store(out.dtype, pointers[0], _cast_item(v, quiet, made, have, out.dtype))
 
     if _can_warn(fused.tree) or out.dtype != fused.dtype:
-        watched(w, lambda: nest.items(item, wide))
+        watched(w, lambda: nest.items(item, widths))
     else:
-        nest.items(item, wide)
+        nest.items(item, widths)
     quiet.leave_noted()
 
 

@@ -23,7 +23,9 @@ def compile_call(f: Any, arguments: Sequence[Argument]) -> CompiledFunction:
     bind = capture_reader_of(dependencies)
     program = _Program(f, arguments)
     program.trace()
-    return CompiledFunction(program.run(), bind, object, dependencies[1:], (), False, "jax", exact=False, free=_is_free)
+    return CompiledFunction(
+        program.run(), bind, object, dependencies[1:], None, False, "jax", exact=False, free=_is_free
+    )
 
 
 def _is_free() -> bool:

@@ -104,8 +104,9 @@ class Begun:
         self.text, self.symbols, written = writer.text([captures.inputs[path] for path in self.inputs])
         self.watches, self.may_underflow = written.watches, written.may_underflow
         self.kept = writer.arguments, writer.objects
-        self.gains = kernel.gains_by_all(written)
-        """Whether there is better code than that of a few passes."""
+        self.gains = bool(written.items)
+        """Whether there is better code than that of a few passes: loops over whole arrays are as good as they get."""
+        self.gains_little = bool(written.nests) and not kernel.has_loops_over_items(written)
 
     def is_at_hand(self) -> bool:
         """Whether its code is on disk."""
@@ -129,8 +130,9 @@ class Begun:
         dependencies = [] if captures.tables else looked_at
         better = functools.partial(self.call, True) if self.gains and not best else None
         return CompiledFunction(
-            run, bind, object, dependencies, self.writes, False, GEAR, refresh=refresh, better=better
-        )
+            run, bind, object, dependencies, self.writes, False, GEAR,
+            refresh=refresh, better=better, gains_little=self.gains_little,
+        )  # fmt: skip
 
     def _bound(self, loaded: Any, block: Any, tables: Any) -> tuple[Any, Any]:
         """The callable, and what brings the flags it looks at up to date."""
@@ -381,6 +383,9 @@ failed:
         self.do("store i64 %arena, ptr %context")
         self.do("store i64 0, ptr %busyp")
         self.do(f"ret ptr {made}")
+        self.start("spent")
+        self._undo(saved, values)
+        self.do("br label %failed")
         return "\n".join(self.lines)
 
     def _set(self, word: int, value: str) -> None:
@@ -592,7 +597,7 @@ failed:
 
     def _whole(self, made: str) -> str:
         """An object that could be made."""
-        self.miss_unless(self.new(f"icmp ne ptr {made}, null"), "failed")
+        self.miss_unless(self.new(f"icmp ne ptr {made}, null"), "spent")
         return made
 
     def _box_list(self, kind: List, value: str) -> str:
