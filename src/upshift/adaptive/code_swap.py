@@ -40,6 +40,11 @@ class FastPath:
     looks_at_gaps: bool = False
     """Whether arrays with and without gaps are told apart before the call."""
 
+    @property
+    def counts(self) -> bool:
+        """Whether machine code looks at its arguments itself, and counts calls."""
+        return self.call.ticks is not None and self.call.free is None
+
 
 def wrapper_of(f: types.FunctionType) -> types.FunctionType:
     """A function with the same code, names and defaults."""
@@ -67,7 +72,7 @@ def has_prelude(f: types.FunctionType) -> bool:
 def fast_call(f: types.FunctionType, fast: FastPath) -> types.FunctionType:
     """The function by machine code where its arguments are of that kind, else plainly, and no looks."""
     writer = _Writer(f)
-    code = writer.code(writer.branch(fast), f, itertools.repeat(True))
+    code = direct(f, fast) if fast.counts else writer.code(writer.branch(fast), f, itertools.repeat(True))
     made = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     made.__kwdefaults__ = f.__kwdefaults__
     return made
@@ -90,6 +95,14 @@ def dispatching(
     body += [*writer.lines, f"for {go}_go in {go}:", f"    if {go}_go:", f"        return {plain}({writer.passed})"]
     writer.lines = []
     return writer.code([*body, "    break"], look, ticks)
+
+
+def direct(f: types.FunctionType, fast: FastPath) -> types.CodeType:
+    """Code that calls machine code which looks at its arguments itself, and counts the calls until one is looked at."""
+    writer = _Writer(f)
+    body = writer.branch(fast, False)
+    left = writer.named(fast.left)
+    return writer.code_of([*body, *writer.lines, f"return {left}({writer.passed})"])
 
 
 @functools.lru_cache(maxsize=64)
@@ -153,11 +166,13 @@ class _Writer:
             self.objects[name] = value
         return name
 
-    def branch(self, fast: FastPath) -> list[str]:
-        """One kind: a look at the arguments, the call, and the way back to the plain function."""
+    def branch(self, fast: FastPath, looks: bool = True) -> list[str]:
+        """One kind: a look at the arguments, the call, and the way back to the plain function. `looks`: at all of them,
+        and for a debugger, which sees the plain function; else at those that machine code does not look at itself."""
         names, call = names_of(self.f), fast.call
-        checks = [f"{self.shared(sys.gettrace)}() is None"]  # a debugger sees the plain function
-        checks += [c for name, kind in zip(names, fast.kind, strict=True) for c in self._checks(name, kind, fast)]
+        checks = [f"{self.shared(sys.gettrace)}() is None"] if looks else []
+        seen = [(name, kind) for name, kind in zip(names, fast.kind, strict=True) if looks or _is_unseen(kind)]
+        checks += [c for name, kind in seen for c in self._checks(name, kind, fast)]
         checks += [f"{self.shared(call.free)}()"] if call.free is not None else []
         self.lines = []
         reads, stands, taken = self._captured(call)
@@ -274,24 +289,23 @@ class _Writer:
 
     def code(self, body: list[str], look: Callable[..., Any], go: Iterator[bool]) -> types.CodeType:
         """The body for all calls but one in so many, which is looked at."""
-        lines = [*(f"{name} = {name!r}" for name in self.common.values()), *self.lines, *body]
-        self.lines = []
+        lines, self.lines = [*self.lines, *body], []
         ticks, looked = self.named(go), self.named(look)
-        source = [
-            f"def {self.inner}({self.given}):",
-            f"    {self.lines[0]}",
-            f"    for {self.inner}_go in {ticks}:",
-            f"        if {self.inner}_go:",
-            *(f"            {line}" for line in lines),
-            "        break",
-            f"    {self.lines[1]}",
-            f"    return {looked}({self.passed})",
-        ]
-        return self._compiled("\n".join(source))
+        first, last = self.lines
+        goes = [f"if {self.inner}_go:", *(f"    {line}" for line in (*self._common(), *lines)), "break"]
+        return self._compiled([first, *_indented(f"for {self.inner}_go in {ticks}:", goes),
+                               last, f"return {looked}({self.passed})"])  # fmt: skip
 
-    def _compiled(self, source: str) -> types.CodeType:
+    def code_of(self, body: list[str]) -> types.CodeType:
+        """The body, for all calls."""
+        return self._compiled([*self._common(), *body])
+
+    def _common(self) -> list[str]:
+        return [f"{name} = {name!r}" for name in self.common.values()]
+
+    def _compiled(self, lines: list[str]) -> types.CodeType:
         """Code in the place of the function's own, so that tracebacks point to its first line."""
-        own = self.f.__code__
+        own, source = self.f.__code__, "\n".join(_indented(f"def {self.inner}({self.given}):", lines))
         code = _template(source, own.co_freevars)
         constants = tuple(self.objects.get(c, c) if isinstance(c, str) else c for c in code.co_consts)
         return code.replace(co_consts=constants, co_name=own.co_name, co_qualname=own.co_qualname,
@@ -315,6 +329,11 @@ def _apart(name: str, kind: Argument) -> str:
     else:
         return "None" if isinstance(kind, Fixed) else name
     return f"({''.join(part + ', ' for part in parts)})"
+
+
+def _is_unseen(kind: Argument) -> bool:
+    """Whether machine code does not look at such an argument itself: it is built in, or taken apart before."""
+    return isinstance(kind, Fixed) or _holds_held(kind)
 
 
 def _holds_held(kind: Argument) -> bool:

@@ -16,8 +16,8 @@ from ..plan.entries import RENTED
 from ..plan.ledger import Arm, Ledger
 from ..plan.prices import KERNEL_GAIN, OPTIMISED_GAIN, check_price, code_price, learn, loops_in, size_of
 
-SMALLEST = 0.35e-6
-"""Seconds that a call of machine code takes at least."""
+SMALLEST = 0.1e-6
+"""Seconds that a call of machine code takes at least, as the clock tells, which takes most of them."""
 COLD = 5e-6
 """Calls shorter than this are slower when one of them is timed than they are among others."""
 HEAVY = 10e-3

@@ -18,6 +18,7 @@ from ..errors import Refusal
 from ..gears.background import Background
 from ..gears.calls import (
     NUMBERS,
+    CompiledFunction,
     Held,
     apart,
     argument_of,
@@ -31,7 +32,7 @@ from ..gears.calls import (
 from ..gears.capture_reader import MISS
 from ..gears.frameworks import prepare_call
 from ..gears.signatures import names_of, values_of
-from .code_swap import FastPath, dispatching, fast_call, has_prelude, watching
+from .code_swap import FastPath, direct, dispatching, fast_call, has_prelude, watching
 from .eligibility import is_brief, is_lazy, why_plain
 from .gain import why_slow
 from .pace import Pace
@@ -44,8 +45,8 @@ GLIMPSED = 10e-6
 MOST_FAST = 6
 """Kinds of arguments that have machine code at the same time."""
 MOST_SPECIALIZATIONS = 64
-LEAVING = (2, 3, 4, 8, 16)
-"""Looks at which a brief function may be left alone for good."""
+LEAVING = 16
+"""Looks after which a function whose calls are not for machine code is left alone for good, however long it is."""
 TOO_BRIEF = 0.12e-6
 """Seconds of a call of a brief function that machine code could not make much shorter."""
 OFTEN = 16
@@ -80,6 +81,8 @@ class FunctionState:
         self.installed = 0
         """Looks before the code was exchanged last."""
         self.fast: list[Specialization] = []
+        self.is_alone = True
+        """Whether, as far as is known, all calls have been of one kind."""
         self.inside: dict[int, int] = {}
         """How many calls of each thread are being looked at."""
         self.lock = threading.Lock()
@@ -105,6 +108,8 @@ class FunctionState:
         if not self.fast:
             wrapper.__code__ = watching(self.plain, self.look, self.pace.ticks())
             return
+        if len(self.fast) == 1 and self.is_alone and self._install_direct(wrapper, self.fast[0]):
+            return
         gaps = len({spec.without_gaps for spec in self.fast}) < len(self.fast)
         fast = [
             FastPath(spec.kind, spec.call, functools.partial(self.left, spec), gaps)
@@ -113,6 +118,16 @@ class FunctionState:
         ]
         self.installed = self.pace.looks
         wrapper.__code__ = dispatching(self.plain, self.look, self.pace.fast_ticks(), self.pace.ticks(), fast)
+
+    def _install_direct(self, wrapper: types.FunctionType, spec: Specialization) -> bool:
+        """Machine code that counts calls, for the only kind of arguments there is; False where it does not count."""
+        assert spec.call is not None
+        fast = FastPath(spec.kind, spec.call, functools.partial(self.missed, spec, spec.call))
+        if fast.counts:
+            spec.call.ticks[0] = self.pace.stands_for_fast
+            self.installed = self.pace.looks
+            wrapper.__code__ = direct(self.plain, fast)
+        return fast.counts
 
     # ---- a call that is looked at
 
@@ -208,7 +223,7 @@ class FunctionState:
             self._note_call(spec, took)
         self._note_result(spec, result)
         self._keep_seen(spec, args, keywords, result)
-        if self.pace.looks in LEAVING:
+        if self.pace.looks & (self.pace.looks - 1) == 0 and self.pace.looks > 1:
             self._consider_leaving()
         return result
 
@@ -243,7 +258,7 @@ class FunctionState:
         if self.settled is None and all(spec.shortest < TOO_BRIEF for spec in specializations) and is_brief(self.plain):
             self.settle(Refusal("llvm", "its few instructions take less time than a call of machine code"))
         elif self.settled is None and specializations and all(spec.refusal is not None for spec in specializations):
-            last = self.pace.looks >= LEAVING[-1] and all(spec.shortest < RELEASES_LOCK for spec in specializations)
+            last = self.pace.looks >= LEAVING and all(spec.shortest < RELEASES_LOCK for spec in specializations)
             if last or is_brief(self.plain):
                 self.settle(next(spec.refusal for spec in specializations if spec.refusal is not None))
 
@@ -400,7 +415,14 @@ class FunctionState:
         elif spec.compiling is None and spec.call is not None and spec.call.better is not None and spec.wants_better():
             spec.compiling, spec.better_arm.ready = Background(spec.call.better), True
 
-    def left(self, spec: Specialization, *args: Any, **keywords: Any) -> Any:
+    def missed(self, spec: Specialization, call: CompiledFunction, /, *args: Any, **keywords: Any) -> Any:
+        """A call that machine code, which counts calls, has not taken: one to be looked at, or one that it left."""
+        if call.ticks[0] > 0:
+            return self.left(spec, *args, **keywords)
+        call.ticks[0] = self.pace.stands_for_fast
+        return self.look(*args, **keywords)
+
+    def left(self, spec: Specialization, /, *args: Any, **keywords: Any) -> Any:
         """A call that machine code left: the plain function's, with its errors and warnings."""
         try:
             return self._left(spec, args, keywords)
@@ -415,6 +437,9 @@ class FunctionState:
                 spec.call.refresh()
             self._count_left(spec)
             return self.plain(*args, **keywords)
+        if self.is_alone:  # from now on it is looked at which calls are of its kind
+            self.is_alone = False
+            self.install()
         return self._look(args, keywords)
 
     def _count_left(self, spec: Specialization) -> None:

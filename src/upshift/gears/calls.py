@@ -278,5 +278,8 @@ class CompiledFunction:
     """What brings up to date what it knows of NumPy's settings, after a call was left; None: it knows none of them."""
     free: Callable[[], bool] | None = None
     """Whether a call may go to it now: not where something looks on that has to see the plain function's steps."""
+    ticks: Any = None
+    """An array of how many calls go by until one raises, to be looked at, whatever its arguments; such code looks at
+    its arguments itself, and whether a debugger looks on. None: it does not."""
     better: Callable[[], CompiledFunction] | None = None
     """What makes better code of the same call, on any thread, for a price; None: there is none."""

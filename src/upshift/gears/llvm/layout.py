@@ -7,6 +7,7 @@ import functools
 import struct
 import sys
 import sysconfig
+import types
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def is_known() -> bool:
         return False
     if hasattr(sys, "gettotalrefcount") or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return False
-    return _array_is_known() and _numbers_are_known()
+    return _array_is_known() and _numbers_are_known() and type(sys.gettrace) is types.BuiltinFunctionType
 
 
 def _words(thing: Any, count: int) -> list[int]:

@@ -30,6 +30,7 @@ DECLARED = {
     "PyErr_SetNone": "declare void @PyErr_SetNone(ptr)",
     "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()",
     "PyContextVar_Get": "declare i32 @PyContextVar_Get(ptr, ptr, ptr)",
+    "up_gettrace": "declare ptr @up_gettrace(ptr, ptr)",
     "Py_DecRef": "declare void @Py_DecRef(ptr)",
     "Py_IncRef": "declare void @Py_IncRef(ptr)",
     "memcpy": "declare ptr @memcpy(ptr, ptr, i64)",
@@ -44,9 +45,18 @@ def symbols_of(names: set[str]) -> dict[str, int]:
     for name in names:
         if name in _OF_NUMPY:
             found[name] = numpy_function(_OF_NUMPY[name])
+        elif name == "up_gettrace":
+            found[name] = _address_of(sys.gettrace)
         elif name.startswith("Py"):
             found[name] = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
     return found
+
+
+def _address_of(builtin: Any) -> int:
+    """The C function behind a built-in one."""
+    function = ctypes.pythonapi.PyCFunction_GetFunction
+    function.restype, function.argtypes = ctypes.c_void_p, (ctypes.py_object,)
+    return function(builtin) or 0
 
 
 class Writer:

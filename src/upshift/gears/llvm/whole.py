@@ -62,9 +62,11 @@ SIGNALS, STATE = 14, 15
 """Words of the context: what is called to hear of Ctrl-C, and Python's thread where the interpreter's lock is free."""
 CARRAY, BEHAVED, OWNDATA = 0x501, 0x500, 0x4
 """NumPy's flags of an array without gaps that can be written to, of any that can, and of one that frees its memory."""
-BASE, EXTOBJ, MASK, BUSY = 0, 1, 2, 3
+BASE, EXTOBJ, MASK, BUSY, TICKS = range(5)
 """Words of a call's own: of the context, NumPy's settings of warnings as they were last seen and the flags that stand
-for them, and whether it is running."""
+for them, whether it is running, and how many calls go by until one is looked at."""
+NEVER = 1 << 62
+"""Calls that nobody counts."""
 
 
 class Left(Exception):
@@ -122,7 +124,7 @@ class Begun:
         block: Any = np.zeros(max(captures.size, 8), np.uint8)
         for path, table in tables.items():
             struct.pack_into("<q", block, captures.inputs[path].slot, table.address)
-        run, refresh = self._bound(loaded, block, tables)
+        run, refresh, ticks = self._bound(loaded, block, tables)
         bind = capture_reader_of(looked_at) if looked_at else None
         if bind is not None and len(self.inputs) < sum(capture.is_input for capture in looked_at):
             kept = [capture.path not in captures.tables for capture in looked_at if capture.is_input]
@@ -131,13 +133,14 @@ class Begun:
         better = functools.partial(self.call, True) if self.gains and not best else None
         return CompiledFunction(
             run, bind, object, dependencies, self.writes, False, GEAR,
-            refresh=refresh, better=better, gains_little=self.gains_little,
+            refresh=refresh, better=better, gains_little=self.gains_little, ticks=ticks,
         )  # fmt: skip
 
-    def _bound(self, loaded: Any, block: Any, tables: Any) -> tuple[Any, Any]:
-        """The callable, and what brings the flags it looks at up to date."""
+    def _bound(self, loaded: Any, block: Any, tables: Any) -> tuple[Any, Any, Any]:
+        """The callable; what brings the flags it looks at up to date; how many calls go by until one is looked at."""
         context = kernel.Context.new()
-        own = np.zeros(4, np.int64)
+        own = np.zeros(5, np.int64)
+        own[TICKS] = NEVER
         own[BASE] = context.words.ctypes.data
         context.words[kernel.CAPTURED] = block.ctypes.data
 
@@ -155,7 +158,8 @@ class Begun:
         new = ctypes.pythonapi.PyCFunction_NewEx
         new.restype = ctypes.py_object
         new.argtypes = (ctypes.POINTER(MethodDef), ctypes.py_object, ctypes.c_void_p)
-        return new(ctypes.byref(definition), self_, None), refresh if self.watches or self.may_underflow else None
+        run = new(ctypes.byref(definition), self_, None)
+        return run, refresh if self.watches or self.may_underflow else None, own[TICKS:]
 
 
 def _without_tables(bind: Any, kept: list[bool]) -> Any:
@@ -245,6 +249,11 @@ def _given_back(kind: Kind) -> frozenset[Cell]:
     return frozenset(cells) if known else frozenset()
 
 
+_ALWAYS = frozenset(
+    {"PyErr_SetNone", "PyErr_CheckSignals", "PyEval_SaveThread", "PyEval_RestoreThread", "Py_DecRef", "up_gettrace"}
+)
+
+
 class _Call(objects.Writer):
     """Writes the entry of one function."""
 
@@ -287,7 +296,7 @@ class _Call(objects.Writer):
         written = write_unit(self.unit)
         self._reasons = written.reasons
         body = self._body(written, inputs)
-        entry = "\n".join(self.entry)
+        entry, nobody = "\n".join(self.entry), self.object(None)
         slots = [f"  store ptr null, ptr %memo{slot}" for _, slot, _ in self.unit.memos.values()]
         memos = [f"  %memo{s} = getelementptr ptr, ptr %context, i64 {s}" for _, s, _ in self.unit.memos.values()]
         clear = "call void @up_clear(ptr %context)" if self.given_back else ""
@@ -319,6 +328,21 @@ entry:
 {entry}
   %payload = getelementptr i8, ptr %self, i64 {PAYLOAD}
   %own = load ptr, ptr %payload, align 1
+  %ticksp = getelementptr i64, ptr %own, i64 {TICKS}
+  %ticks = load i64, ptr %ticksp
+  %fewer = sub i64 %ticks, 1
+  store i64 %fewer, ptr %ticksp
+  %counted = icmp slt i64 %fewer, {NEVER // 2}
+  br i1 %counted, label %count, label %ready
+count:
+  %unseen = icmp sgt i64 %fewer, 0
+  br i1 %unseen, label %watched, label %miss, !prof !1
+watched:
+  %watcher = call ptr @up_gettrace(ptr null, ptr null)
+  call void @Py_DecRef(ptr %watcher)
+  %alone = icmp eq ptr %watcher, {nobody}
+  br i1 %alone, label %ready, label %miss, !prof !1
+ready:
   %context = load ptr, ptr %own
   %busyp = getelementptr i64, ptr %own, i64 {BUSY}
   %busy = load i64, ptr %busyp
@@ -344,12 +368,12 @@ failed:
   ret ptr null
 }}
 """
-        names = {"PyErr_SetNone", "PyErr_CheckSignals", "PyEval_SaveThread", "PyEval_RestoreThread", *self.used}
+        names = {*_ALWAYS, *self.used}
         symbols = {**written.symbols, **objects.symbols_of(names), **self.object_symbols()}
         return text + self.object_declarations(), symbols, written
 
     def declarations(self) -> str:
-        self.used |= {"PyErr_SetNone", "PyErr_CheckSignals", "PyEval_SaveThread", "PyEval_RestoreThread"}
+        self.used |= _ALWAYS
         return super().declarations()
 
     def _body(self, written: Module, inputs: Sequence[Any]) -> str:
