@@ -11,6 +11,7 @@ import pytest
 import upshift as up
 from upshift.columns.fields import NotFields, field_of
 from upshift.compiler.fields import Fields, fields_of
+from upshift.frames.pandas import FrameRows
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -59,6 +60,15 @@ def test_rows_are_compiled():
     assert "llvm" not in up.explain(branches, frame()).refusals
     made = fields_of(branches)
     assert isinstance(made, Fields) and [name for _, _, name in made.reads] == ["a", "b", "b"]
+
+
+def test_rows_of_several_dtypes_are_the_same_by_position():
+    data = frame(s="x", f=True, n=3, t=pd.Timestamp("2020"), c=pd.Categorical(["u", "v"] * (N // 2)))
+    rows = FrameRows(data)
+    for i, row in zip(range(9), rows):
+        assert list(map(type, rows[i])) == list(map(type, row)) and rows[i].equals(row) and rows[i].name == row.name
+    told = up.explain(lambda r: r["a"] * r["n"] if r["a"] > 0 else r["b"], data)
+    assert not {"llvm", "numpy"} & set(told.refusals)
 
 
 def whole(r):
