@@ -20,8 +20,8 @@ from ..gears.llvm.columns import NotColumns
 from . import prices
 
 FEW = 16
-ENOUGH = 512
-"""Records whose fields tell how long it takes to pick numbers out of them."""
+ENOUGH = 1 << 14
+"""Records whose fields tell how long it takes to pick numbers out of them: to begin takes as long as thousands."""
 
 
 class Reader:
