@@ -288,3 +288,20 @@ def test_first_calls_are_those_of_a_new_process():
     found = demo.measured_anew(20)
     assert set(found) == {f.__name__ for f, _ in demo.cases(1)}
     assert all(len(times) == 3 and min(times) > 0 for times in found.values())
+
+
+def test_a_profile_takes_its_output_behind_the_script(tmp_path, capsys):
+    script = tmp_path / "script.py"
+    script.write_text("import sys\nprint('given', sys.argv[1:])\n")
+    trace = tmp_path / "trace.json"
+    assert main(["profile", str(script), "-o", str(trace), "one"]) == 0
+    assert "given ['one']" in capsys.readouterr().out and trace.exists()
+    assert main(["profile", str(script), "--", "-o", "mine"]) == 0
+    assert "given ['-o', 'mine']" in capsys.readouterr().out
+
+
+def test_info_tells_which_gears_run(without, capsys):
+    assert main(["info"]) == 0
+    runs, *lines = [line for line in capsys.readouterr().out.splitlines() if "gears that run" in line or "not " in line]
+    assert "loop, numpy, llvm" in runs and "jax" not in runs and "ray" not in runs
+    assert any(line.startswith('  not jax: jax is not installed: pip install "upshift[jax]"') for line in lines)

@@ -11,6 +11,7 @@ import pytest
 import upshift as up
 from upshift.columns.fields import NotFields, field_of
 from upshift.compiler.fields import Fields, fields_of
+from upshift.frames.pandas import FrameRows
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -59,6 +60,15 @@ def test_rows_are_compiled():
     assert "llvm" not in up.explain(branches, frame()).refusals
     made = fields_of(branches)
     assert isinstance(made, Fields) and [name for _, _, name in made.reads] == ["a", "b", "b"]
+
+
+def test_rows_of_several_dtypes_are_the_same_by_position():
+    data = frame(s="x", f=True, n=3, t=pd.Timestamp("2020"), c=pd.Categorical(["u", "v"] * (N // 2)))
+    rows = FrameRows(data)
+    for i, row in zip(range(9), rows):
+        assert list(map(type, rows[i])) == list(map(type, row)) and rows[i].equals(row) and rows[i].name == row.name
+    told = up.explain(lambda r: r["a"] * r["n"] if r["a"] > 0 else r["b"], data)
+    assert not {"llvm", "numpy"} & set(told.refusals)
 
 
 def whole(r):
@@ -284,3 +294,16 @@ def test_elements_of_a_series_are_what_iterating_gives(name, f):
     assert isinstance(made, pd.Series) and made.index.equals(series.index)
     for a, b in zip(made, wanted):
         assert a is b or a == b or (pd.isna(a) and pd.isna(b))
+
+
+def test_lists_in_and_out_of_columns():
+    series = pl.Series("l", [[k, k + 1] for k in range(300)])
+    assert up.map(lambda x: x, series).equals(series)  # elements are Series there, as in Polars' own loop
+    assert up.map(lambda x: x + 1, series).to_list() == [[k + 1, k + 2] for k in range(300)]
+    pairs = pl.DataFrame({"x": np.arange(300) / 3}).select(pl.col("x").upshift.map(lambda x: [x, x + 1]))
+    assert [list(pair) for pair in pairs["x"]] == [[k / 3, k / 3 + 1] for k in range(300)]
+    structs = pl.DataFrame({"x": [1.0, 2.0]}).select(pl.col("x").upshift.map(lambda x: {"p": x, "q": x * 2}))
+    assert structs["x"].to_list() == [{"p": 1.0, "q": 2.0}, {"p": 2.0, "q": 4.0}]
+    array = pa.array([[1, 2], [3, 4]] * 200)
+    assert up.map(lambda x: x, array).equals(array)
+    assert up.map(lambda x: [x, x * 2], pa.array([1.0, 2.0])).to_pylist() == [[1.0, 2.0], [2.0, 4.0]]

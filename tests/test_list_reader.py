@@ -15,7 +15,7 @@ import pytest
 import upshift as up
 from law import check
 from upshift.columns import list_reader
-from upshift.columns.list_reader import AT_ONCE, FEW, are_all, columns_of_tuples, numbers_in
+from upshift.columns.list_reader import AT_ONCE, FEW, are_all, numbers_in
 
 ODD_FLOATS = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, -5e-324, 1.7976931348623157e308, 1 / 3]
 EDGES = [0, 1, -1, *(s * (2**k + d) for k in (29, 30, 31, 32, 58, 59) for s in (1, -1) for d in (-1, 0, 1)), 2**60 - 1]
@@ -111,42 +111,6 @@ def test_nothing_is_lost_or_kept() -> None:
     for _ in range(50):
         up.map(lambda x: x * 3.0, numbers, gear="numpy")
     assert [sys.getrefcount(x) for x in numbers] == before
-
-
-Named = collections.namedtuple("Named", "a b c")
-
-
-@pytest.mark.parametrize("n", [FEW, AT_ONCE - 1, AT_ONCE, 2 * AT_ONCE + 5])
-@pytest.mark.parametrize("make", [tuple, lambda row: Named(*row)])
-def test_items_of_tuples(n: int, make: Any) -> None:
-    rng = random.Random(n)
-    rows = [make((rng.gauss(0, 1), rng.choice(EDGES), str(i))) for i in range(n)]
-    found = columns_of_tuples(rows)
-    assert found is not None
-    floats, ints, texts = found
-    assert floats is not None and floats.tobytes() == np.array([row[0] for row in rows]).tobytes()
-    assert ints is not None and ints.tolist() == [row[1] for row in rows]
-    assert texts is None
-
-
-@pytest.mark.parametrize("odd", [(1.0,), (1.0, 2, 3), [1.0, 2], None, Named(1.0, 2, 3), 7, ()])
-@pytest.mark.parametrize("at", [1, FEW, AT_ONCE + 3])
-def test_tuples_that_are_not_alike_have_no_items(odd: Any, at: int) -> None:
-    rows: list[Any] = [(float(i), i) for i in range(AT_ONCE + 10)]
-    rows[at] = odd
-    assert columns_of_tuples(rows) is None
-
-
-@pytest.mark.parametrize("odd", [(True, 1), (1.0, 2.0), (1.0, 2**60), (None, 1), ("x", 1), (np.float64(1.0), 1)])
-def test_an_item_of_another_class_has_no_column(odd: Any) -> None:
-    rows: list[Any] = [(float(i), i) for i in range(AT_ONCE + 10)]
-    rows[-2] = odd
-    found = columns_of_tuples(rows)
-    assert found is not None
-    for j, cls in enumerate((float, int)):
-        expected = type(odd[j]) is cls and odd[j] != 2**60
-        assert (found[j] is not None) == expected
-    check(lambda row: (row[0], row[1]), rows)
 
 
 @pytest.mark.parametrize("n", [3, FEW, AT_ONCE + 9])

@@ -171,3 +171,25 @@ def test_what_is_loaded_while_a_profile_is_open():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.stdout.split() == ["1", "2"], done.stderr[-2000:]
+
+
+def test_decorated_functions_have_a_line():
+    @up.function
+    def total(x):
+        made = 0.0
+        for value in x:
+            made += value
+        return made
+
+    xs = [0.5] * 20_000
+    with up.profile() as p:
+        for _ in range(60):
+            total(xs)
+    (site,) = [one for one in p.to_dict()["sites"] if one["function"].endswith("total")]
+    assert site["calls"] >= 2 and 0 < site["seconds"] < 10 and "plain" in site["gears"]
+    assert "estimates" in str(p) and f"{site['where']}" in str(p)
+    names = {event["name"] for event in p.events()}
+    assert any(name.startswith("function ") and name.endswith("total") for name in names)
+    with up.profile() as again:
+        total(xs)
+    assert all(one["calls"] <= 60 for one in again.to_dict()["sites"])

@@ -156,3 +156,21 @@ def test_warnings_on_several_threads(threads):
             warnings.simplefilter("always")
             up.map(f, xs, gear="numpy")
         assert any("underflow" in str(one.message) for one in caught)
+
+
+@pytest.mark.parametrize(
+    "word",
+    [{"workers": -1}, {"workers": "4"}, {"workers": 1.5}, {"workers": True}, {"timeout": 0}, {"timeout": -1.0},
+     {"timeout": "5"}, {"memory": 0}, {"memory": "much"}, {"memory": -5}, {"memory": 1.5}],
+)  # fmt: skip
+def test_settings_that_cannot_be_are_refused(word):
+    (name,) = word
+    with pytest.raises(ValueError, match=f"^{name} must|^a size of memory"), up.config(**word):
+        pass
+    with pytest.raises(ValueError, match=f"^{name} must|^a size of memory"):
+        up.map(lambda x: x, [1], **word)
+
+
+def test_words_for_memory_are_bytes():
+    with up.config(memory="1 MB", workers=np.int64(2), timeout=None) as now:
+        assert (now.memory, now.workers, now.timeout) == (1 << 20, 2, None)

@@ -15,7 +15,7 @@ import numpy as np
 
 from .columns.inputs import common_length, elements_of, is_record, listed
 from .columns.outputs import empty
-from .config import bytes_of, config, settings
+from .config import config, settings
 from .errors import GearRefused, Refusal, UpshiftError, trim
 from .gears.blocks import blocks_of
 from .gears.capture_reader import MISS
@@ -208,7 +208,7 @@ def _map_with(f: Any, xs: tuple[Any, ...], asked: Asked, options: Options) -> An
     if options.randomness not in ("loop", "independent"):
         raise ValueError(f'randomness must be "loop" or "independent", not {options.randomness!r}')
     if options.memory is not None:
-        with config(memory=bytes_of(options.memory)):
+        with config(memory=options.memory):
             return _map_with(f, xs, asked, replace(options, memory=None))
     check_policy(asked.on_error)
     if options.resume and options.out is None:

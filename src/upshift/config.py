@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +27,15 @@ def _count(name: str) -> int:
     """The number that an environment variable begins with; 0 where it has none."""
     text = os.environ.get(name, "").split(",")[0].strip()
     return int(text) if text.isdigit() else 0
+
+
+def _time(name: str) -> float | None:
+    """The seconds that an environment variable says; None where it says none, or 0."""
+    text = os.environ.get(name) or "0"
+    try:
+        return float(text) or None
+    except ValueError:
+        raise ValueError(f"{name} is a number of seconds, not {text!r}") from None
 
 
 def cores() -> int:
@@ -79,7 +89,7 @@ def _from_environment() -> Settings:
         verify=os.environ.get("UPSHIFT_VERIFY", "1") not in ("0", "false", "no"),
         memory=bytes_of(os.environ.get("UPSHIFT_MEMORY") or "512MB"),
         workers=_count("UPSHIFT_WORKERS"),
-        timeout=float(os.environ.get("UPSHIFT_TIMEOUT") or 0) or None,
+        timeout=_time("UPSHIFT_TIMEOUT"),
         pure=_flag("UPSHIFT_PURE"),
     )
 
@@ -87,6 +97,28 @@ def _from_environment() -> Settings:
 _SETTINGS: ContextVar[Settings] = ContextVar("upshift_settings", default=_from_environment())  # noqa: B039 - frozen
 settings: Callable[[], Settings] = _SETTINGS.get
 """The settings in force, in this thread and task: without a frame of Python's, since every call of `map` asks."""
+
+
+def _whole(name: str, value: object) -> int:
+    if not hasattr(value, "__index__") or isinstance(value, bool) or operator.index(value) < 0:
+        raise ValueError(f"{name} must be a number of them, 0 for as many as there are cores, not {value!r}")
+    return operator.index(value)
+
+
+def _seconds(name: str, value: object) -> float | None:
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value > 0):
+        return value
+    raise ValueError(f"{name} must be a number of seconds above 0, or None, not {value!r}")
+
+
+def _size(name: str, value: object) -> int:
+    if isinstance(value, int | str) and not isinstance(value, bool) and bytes_of(value) > 0:
+        return bytes_of(value)
+    raise ValueError(f'{name} must be a number of bytes or words such as "512MB", not {value!r}')
+
+
+_CHECKS: dict[str, Callable[[str, object], object]] = {"workers": _whole, "timeout": _seconds, "memory": _size}
+"""What a setting must be, and how it is kept."""
 
 
 @contextmanager
@@ -101,7 +133,8 @@ def config(**changes: object) -> Iterator[Settings]:
     for name in changes:
         if name not in known:
             raise TypeError(f"no setting named {name!r}; there are {', '.join(known)}")
-    changed = replace(_SETTINGS.get(), **changes)  # type: ignore[arg-type]
+    checked = {name: _CHECKS[name](name, value) if name in _CHECKS else value for name, value in changes.items()}
+    changed = replace(_SETTINGS.get(), **checked)  # type: ignore[arg-type]
     with in_force(changed):
         yield changed
 

@@ -16,8 +16,13 @@ class Namespace:
     def map(self, f: Any, return_dtype: Any = None, **words: Any) -> Any:
         """`up.map(f, data, **words)`; of an expression, with the dtype that `map_batches` is told."""
         if hasattr(self._data, "map_batches") and hasattr(self._data, "over"):
-            return self._data.map_batches(lambda column: mapped(f, column, **words), return_dtype=return_dtype)
+            return self._data.map_batches(lambda column: _column(mapped(f, column, **words)), return_dtype=return_dtype)
         return mapped(f, self._data, **words)
+
+
+def _column(result: Any) -> Any:
+    """What an expression gives is one column: a table is one of structs."""
+    return result.to_struct() if hasattr(result, "to_struct") else result
 
 
 def _register() -> None:

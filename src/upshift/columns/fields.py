@@ -69,7 +69,7 @@ def field_of(elements: Elements, how: str, name: Any, classes: frozenset[type] |
             raise NotFields(f"records of a structured array have no {name!r}")
         return elements_of(elements[name])
     for cls in classes_in(elements) if classes is None else classes:
-        if not _is_plain(cls, how, name):
+        if not is_plain(cls, how, name):
             raise NotFields(f"reading {name!r} of {cls.__name__} may run code")
     if width and set(map(len, elements)) != {int(width)}:
         raise NotFields("elements have several lengths")
@@ -95,7 +95,7 @@ def _of_columns(records: Records, how: str, name: Any, width: str) -> Elements:
     raise NotFields(f"records of columns have no {name!r}")
 
 
-def _is_plain(cls: type, how: str, name: Any) -> bool:
+def is_plain(cls: type, how: str, name: Any) -> bool:
     """Whether nothing but a look at the record reads this field."""
     if how == "item":
         if cls is dict:

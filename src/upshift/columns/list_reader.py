@@ -26,7 +26,7 @@ AT_ONCE = 4096
 _KNOWN = ((3, 11), (3, 12), (3, 13))
 _START = 4096  # nothing lies below, and an array that begins at zero would be none
 _CLASS, _WORD, _DIGITS, _ITEMS = 1, 2, 3, 3
-"""Words from an object's address: its class; a float, or the length of an int or tuple; an int's digits; items."""
+"""Words from an object's address: its class; a float, or the length of an int; an int's digits; a tuple's items."""
 _DIGIT = (1 << 30) - 1
 
 
@@ -53,41 +53,6 @@ def are_all(elements: Sequence[Any], cls: type) -> bool:
         if not (words.take(at) == id(cls)).all():
             return False
     return True
-
-
-def columns_of_tuples(tuples: Sequence[Any]) -> list[Column | None] | None:
-    """For every item of tuples of one class and length, a column; or None where they are no floats, or no ints.
-
-    None for all where the tuples themselves are not alike.
-    """
-    first = tuples[0]
-    classes = [cls if cls in (float, int) else None for cls in map(type, first)]
-    if len(tuples) < FEW or not any(classes) or not _is_known():
-        return None
-    own = tuple(tuples)
-    addresses, words = _words_at(id(own) + _ITEMS * 8, len(own)), _memory()
-    found: list[Column | None] = [None if cls is None else np.empty(len(own), cls) for cls in classes]
-    for start in range(0, len(own), AT_ONCE):
-        at = addresses[start : start + AT_ONCE] >> 3
-        at -= (_START >> 3) - _CLASS
-        if not (words.take(at) == id(type(first))).all():
-            return None
-        at += _WORD - _CLASS
-        if not (words.take(at) == len(first)).all():
-            return None
-        for j, column in enumerate(found):
-            cls = classes[j]
-            if column is None or cls is None:
-                continue
-            try:
-                some = _numbers_at(words.take(at + (_ITEMS - _WORD + j)), cls)
-            except IndexError:
-                some = None
-            if some is None:
-                found[j] = None
-            else:
-                column[start : start + AT_ONCE] = some
-    return found
 
 
 def _gathered(numbers: Sequence[Any], cls: type) -> Column | None:

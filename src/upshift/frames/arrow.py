@@ -26,7 +26,10 @@ def _rows(table: Any) -> Any:
 
 
 def _dress(pa: Any, n: int) -> Dress:
-    return lambda result: dressed(result, n, pa.array, pa.table)
+    def column(results: Any) -> Any:
+        return pa.array(list(results) if getattr(results, "ndim", 1) > 1 else results)
+
+    return lambda result: dressed(result, n, column, pa.table, nested=True)
 
 
 def elements_in(array: Any) -> Any:

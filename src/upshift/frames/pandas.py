@@ -63,7 +63,10 @@ class FrameRows(Rows):
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
             return FrameRows(self.frame.iloc[i], self.dtype)
-        return self.frame.iloc[range(len(self.frame))[i]]
+        i = range(len(self.frame))[i]
+        return next(
+            iter(self[i : i + 1])
+        )  # `iloc[i]` would have NumPy's scalars where iterating gives Python's numbers
 
     def __iter__(self) -> Iterator[Any]:
         frame, dtype = self.frame, self.dtype

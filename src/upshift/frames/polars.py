@@ -17,7 +17,8 @@ def taken(x: Any) -> tuple[Any, Dress] | None:
         rows = DictRows(x, x.columns, lambda table, name: elements_in(table[name]), _rows)
         return rows, _dress(pl, "", len(x))
     if isinstance(x, pl.Series):
-        return elements_in(x), _dress(pl, x.name, len(x))
+        of_lists = x.dtype in (pl.List, pl.Array)  # which iterating gives as Series, and rows have as lists
+        return list(x) if of_lists else elements_in(x), _dress(pl, x.name, len(x))
     return None
 
 
@@ -26,7 +27,10 @@ def _rows(frame: Any) -> Any:
 
 
 def _dress(pl: Any, name: str, n: int) -> Dress:
-    return lambda result: dressed(result, n, lambda c: pl.Series(name, c, strict=False), pl.DataFrame)
+    def column(results: Any) -> Any:
+        return pl.Series(name, list(results) if getattr(results, "ndim", 1) > 1 else results, strict=False)
+
+    return lambda result: dressed(result, n, column, pl.DataFrame, nested=True)
 
 
 def elements_in(series: Any) -> Any:

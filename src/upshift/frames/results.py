@@ -13,18 +13,21 @@ RESULT = "result"
 """The column of results that are no records, where there has to be one."""
 
 
-def dressed(result: Any, n: int, column: Dress, table: Dress) -> Any:
-    """`column` makes a column of n values, `table` a table of a dict of them; what is neither stays as it is."""
+def dressed(result: Any, n: int, column: Dress, table: Dress, nested: bool = False) -> Any:
+    """`column` makes a column of n values, `table` a table of a dict of them; what is neither stays as it is.
+
+    `nested`: whether values of a column may be arrays.
+    """
     if isinstance(result, np.ndarray):
-        return column(result) if result.ndim == 1 and len(result) == n else result
+        return column(result) if (nested or result.ndim == 1) and len(result) == n else result
     if isinstance(result, list):
         return column(result) if len(result) == n else result
     if type(result) is dict:
-        made = {key: dressed(value, n, column, table) for key, value in result.items()}
+        made = {key: dressed(value, n, column, table, nested) for key, value in result.items()}
         columns = all(isinstance(key, str) for key in made) and all(made[k] is not result[k] for k in made)
         return table(made) if columns else made
     if type(result) is tuple:
-        return tuple([dressed(value, n, column, table) for value in result])
+        return tuple([dressed(value, n, column, table, nested) for value in result])
     return result
 
 

@@ -117,7 +117,8 @@ class Items:
                 self.fields += len(names)
                 continue
             words = {*code.co_names, *[const for const in code.co_consts if type(const) is str]}
-            self.expected += prices.RECORD + prices.PICKED * len(words.intersection(names))
+            of_numbers = [isinstance(names[word], int | float) for word in words.intersection(names)]
+            self.expected += prices.RECORD + sum(prices.PICKED if one else prices.PICKED_OBJECT for one in of_numbers)
 
 
 MOST_COUNTED = 64

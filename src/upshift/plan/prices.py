@@ -54,10 +54,10 @@ KERNEL_CALL, KERNEL_GAIN, KERNEL_LANE = 4e-6, 10.0, 2e-9
 a lane takes."""
 LIST_ITEM, COLUMN_ITEM = 2e-9, 12e-9
 """To read one number out of a list, by machine code and into a column."""
-FIELD, FIELD_OF_TUPLE = 100e-9, 12e-9
+FIELD, FIELD_OF_TUPLE = 100e-9, 3e-9
 """To read one field of a dict, an object or a tuple into a column of NumPy's; and of a tuple for machine code."""
-RECORD, PICKED = 5e-9, 20e-9
-"""A look at a record whose fields have names, and each of them that is picked out of it."""
+RECORD, PICKED, PICKED_OBJECT = 4e-9, 3e-9, 30e-9
+"""A look at a record whose fields have names, and each number that is picked out of it, or anything else."""
 SIMD_GAIN, SIMD_GAIN_OF_BATCH = 40.0, 2.0
 """How much faster than the loop, and than a batch by NumPy, vector code with vector maths is expected to be."""
 GPU, GPU_CALL, GPU_GAIN, GPU_GAIN_OF_CODE, GPU_TRAVELS = 0.15, 200e-6, 300.0, 4.0, 10e9

@@ -15,12 +15,13 @@ from ..columns.inputs import Elements, Rows
 from ..compiler.fields import Fields, fields_of
 from ..gears.job import Job
 from ..gears.llvm import columns as llvm_columns
+from ..gears.llvm import records as records_reader
 from ..gears.llvm.columns import NotColumns
 from . import prices
 
 FEW = 16
-ENOUGH = 512
-"""Records whose fields tell how long it takes to pick them."""
+ENOUGH = 1 << 14
+"""Records whose fields tell how long it takes to pick numbers out of them: to begin takes as long as thousands."""
 
 
 class Reader:
@@ -38,19 +39,14 @@ class Reader:
         if self.fields is None or type(job.f) is not types.FunctionType or job.whole is not None:
             return job
         columns: list[Elements] = []
-        began = time.perf_counter()
         try:
             for i, column in enumerate(job.columns):
                 if i not in self.at:
                     columns.append(column)
                     continue
-                classes = classes_in(column)
-                columns += [field_of(column, how, name, classes) for at, how, name in self.fields.reads if at == i]
+                columns += _fields_in(column, [(how, name) for at, how, name in self.fields.reads if at == i])
         except NotFields:
             return job
-        if job.n >= ENOUGH and type(job.columns[self.at[0]]) is list:
-            expected = len(self.at) * prices.RECORD + len(self.fields.reads) * prices.PICKED
-            prices.learn("fields", job.n * expected, time.perf_counter() - began)
         f = self.fields.of(job.f)
         return Job(f, columns, job.shared, job.n, job.exact, job.offset, blocks=job.blocks, whole=job)
 
@@ -60,6 +56,25 @@ class Reader:
         if self.at and type(job.f) is types.FunctionType:
             found = fields_of(job.f, self.at)
             self.fields = found if isinstance(found, Fields) and len(found.reads) else None
+
+
+def _fields_in(records: Elements, reads: list[tuple[str, Any]]) -> list[Elements]:
+    """What reading each of these fields of every record gives."""
+    read, began = None, 0.0
+    if isinstance(records, list | tuple) and records_reader.is_ready():
+        began = time.perf_counter()
+        read = records_reader.numbers_in(records, reads)
+    numbers: Any = read or [None] * len(reads)
+    if all(one is not None for one in numbers):
+        if len(records) >= ENOUGH:
+            expected = prices.RECORD + len(reads) * prices.PICKED
+            prices.learn("fields", len(records) * expected, time.perf_counter() - began)
+        return numbers  # type: ignore[no-any-return]
+    classes = classes_in(records)
+    return [
+        field_of(records, how, name, classes) if column is None else column
+        for column, (how, name) in zip(numbers, reads)
+    ]
 
 
 def _leaves_texts(f: Any, at: int, column: Elements) -> bool:

@@ -10,7 +10,7 @@ from .probes import Place
 MAP, SETTLED = "map", "settled map"
 COLUMNS_IN, COLUMNS_OUT = "columns in", "columns out"
 CHECK, TRACE, COMPILE, RUN, VERIFY, PLAIN = "check", "trace", "compile", "run", "verify", "plain function"
-TRANSFER, WORKER = "transfer", "worker"
+TRANSFER, WORKER, FUNCTION = "transfer", "worker", "function"
 PHASES = (COLUMNS_IN, CHECK, TRACE, COMPILE, TRANSFER, RUN, WORKER, VERIFY, PLAIN, COLUMNS_OUT)
 
 CALLS = (
@@ -56,7 +56,7 @@ WORKERS = (
     Place("upshift.gears.workers.pool", "Worker.answer", TRANSFER),
 )
 FUNCTIONS = (
-    Place("upshift.adaptive.state", "FunctionState._look", "function"),
+    Place("upshift.adaptive.state", "FunctionState._look", FUNCTION),
     Place("upshift.adaptive.state", "FunctionState._compiled", COMPILE),
     Place("upshift.adaptive.state", "FunctionState._tried", VERIFY),
 )

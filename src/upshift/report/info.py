@@ -19,27 +19,44 @@ FRAMEWORKS = {
     "jax": 'pip install "upshift[jax]"',
     "tensorflow": 'pip install "upshift[tensorflow]"',
     "ray": 'pip install "upshift[ray]"',
+    "torch": 'pip install "upshift[torch]"',
     "pandas": 'pip install "upshift[pandas]"',
+    "polars": 'pip install "upshift[polars]"',
+    "pyarrow": 'pip install "upshift[arrow]"',
+    "zarr": 'pip install "upshift[zarr]"',
+    "cloudpickle": 'pip install "upshift[parallel]"',
+    "rich": 'pip install "upshift[progress]"',
 }
 """What a gear or an adapter may need, and how to get it."""
+NEEDS = {"jax": ("jax",), "processes": ("cloudpickle",), "ray": ("ray", "cloudpickle")}
 
 
 def describe() -> str:
     """Machine, versions, gears, and how to get what is missing."""
     now = settings()
+    lacks = {gear: _lacks(gear) for gear in GEARS}
+    run = ", ".join(gear for gear, lack in lacks.items() if not lack)
     lines = [
         f"upshift {importlib.metadata.version('upshift')}",
         f"python {sys.version.split()[0]} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
         f"{now.num_threads} threads used",
-        f"gears: {', '.join(GEARS)}" + (" (UPSHIFT_DISABLE is set: the loop runs everything)" if now.disable else ""),
+        f"gears that run: {run}" + (" (UPSHIFT_DISABLE is set: the loop runs everything)" if now.disable else ""),
+        *(f"  not {gear}: {lack}" for gear, lack in lacks.items() if lack),
         kept(),
         "",
     ]
     for name, remedy in FRAMEWORKS.items():
         found = importlib.util.find_spec(name) is not None
         lines.append(f"  {name:<12} {_version(name) if found else 'not installed: ' + remedy}")
-    lines.append(f"  {'cuda':<12} {why_no_gpu() or 'ready'}")
     return "\n".join(lines)
+
+
+def _lacks(gear: str) -> str:
+    """What a gear does not find here; empty where it can run."""
+    if gear == "cuda":
+        return why_no_gpu() or ""
+    missing = [name for name in NEEDS.get(gear, ()) if importlib.util.find_spec(name) is None]
+    return f"{missing[0]} is not installed: {FRAMEWORKS[missing[0]]}" if missing else ""
 
 
 def kept() -> str:

@@ -39,8 +39,37 @@ class _Call:
     inside: list[Seen] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class _Function:
+    """A decorated function that was called: calls and seconds as far as its looks tell, before and now."""
+
+    state: Any
+    before: tuple[float, float]
+
+    def now(self) -> tuple[float, float]:
+        kinds = list(self.state.specializations.values())
+        return sum(k.calls + k.fast_calls for k in kinds), sum(k.plain + k.fast for k in kinds)
+
+    def total(self) -> dict[str, Any]:
+        """A row like a call site's; none of its calls but those that are looked at can be timed."""
+        calls, seconds = (max(now - before, 0) for now, before in zip(self.now(), self.before))
+        code = self.state.plain.__code__
+        return {
+            "function": _name(self.state.plain),
+            "where": f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}",
+            "calls": max(round(calls), 1),
+            "elements": 0,
+            "seconds": seconds,
+            "gears": sorted({"plain", *(kind.gear for kind in self.state.fast)}),
+            "device": "CPU",
+            "traces": 0,
+            "compiles": sum(kind.call is not None for kind in self.state.specializations.values()),
+            "phases": {places.RUN: seconds},
+        }
+
+
 class Profile(Report):
-    """What maps did while it was open.
+    """What maps, and decorated functions, did while it was open.
 
     >>> import upshift as up
     >>> with up.profile() as p:
@@ -49,9 +78,10 @@ class Profile(Report):
     (1, 2)
     """
 
-    __slots__ = ("_began", "_calls", "_lock", "_spans", "seconds")
+    __slots__ = ("_began", "_calls", "_functions", "_lock", "_spans", "seconds")
 
     def __init__(self) -> None:
+        self._functions: dict[int, _Function] = {}
         self._calls: list[_Call] = []
         self._spans: list[Seen] = []
         self._lock = threading.Lock()
@@ -73,6 +103,9 @@ class Profile(Report):
         if is_call and (seen.result is MISS or type(seen.result) in (object, Begun)):
             return  # there was no entry for it: it goes on as a map
         span = replace(seen, args=(), result=_gear(seen))  # the user's data is not held
+        if seen.place.phase == places.FUNCTION:
+            self._note(seen.args[0])
+            span = replace(span, result=_name(seen.args[0].plain))
         if is_call:
             f, n = _asked(seen)
             call = _Call(span, (_name(f), _caller()), n)
@@ -82,20 +115,31 @@ class Profile(Report):
             with self._lock:
                 self._spans.append(span)
 
+    def _note(self, state: Any) -> None:
+        """A decorated function was called."""
+        with self._lock:
+            if id(state) not in self._functions:
+                found = _Function(state, (0.0, 0.0))
+                if state.pace.looks > 1:  # there were calls before
+                    found.before = found.now()
+                self._functions[id(state)] = found
+
     def to_dict(self) -> dict[str, Any]:
         """The profile as plain data, for JSON and for the page."""
         calls = self._filled()
         sites: dict[tuple[str, str], list[_Call]] = {}
         for call in calls:
             sites.setdefault(call.site, []).append(call)
-        totals = [_total(site, made) for site, made in sites.items()]
+        with self._lock:
+            functions = list(self._functions.values())
+        totals = [*(_total(site, made) for site, made in sites.items()), *(one.total() for one in functions)]
         return {
             "kind": "profile",
             "calls": len(calls),
             "elements": sum(call.elements for call in calls),
             "seconds": self.seconds,
             "sites": sorted(totals, key=lambda total: -total["seconds"]),
-            "notes": [] if calls else ["no map was called"],
+            "notes": _notes(calls, functions),
         }
 
     def json(self, indent: int | None = None) -> str:
@@ -110,7 +154,8 @@ class Profile(Report):
             told = {"where": call.site[1], "elements": call.elements, "elements per second": rate}
             made.append(self._event(call.seen, f"{call.seen.place.phase} {call.site[0]}", told))
         for seen in self._spans:
-            made.append(self._event(seen, seen.place.phase, {"in": seen.place.name}))
+            of = f" {seen.result}" if seen.place.phase == places.FUNCTION else ""
+            made.append(self._event(seen, seen.place.phase + of, {"in": seen.place.name}))
         return sorted(made, key=lambda event: event["ts"])
 
     def _event(self, seen: Seen, name: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -135,6 +180,12 @@ class Profile(Report):
             if around is not None:
                 around.inside.append(span)
         return sorted((call for calls in threads.values() for call in calls), key=lambda call: call.seen.began)
+
+
+def _notes(calls: list[_Call], functions: list[_Function]) -> list[str]:
+    if functions:
+        return ["calls and times of decorated functions are estimates, from the calls that were looked at"]
+    return [] if calls else ["no map was called"]
 
 
 def _around(span: Seen, calls: list[_Call]) -> _Call | None:

@@ -18,8 +18,12 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="upshift profile", description="Where the time of a script's maps goes.")
     parser.add_argument("-o", "--output", type=Path, help="a trace for Perfetto (.json), a page (.html) or text (.txt)")
     parser.add_argument("script", type=Path)
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own")
-    options = parser.parse_args(argv)
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own; all of them, behind --")
+    at = list(argv).index("--") if "--" in argv else len(argv)
+    options = parser.parse_args(argv[:at])
+    if options.output is None and options.arguments[:1] in (["-o"], ["--output"]) and len(options.arguments) > 1:
+        options.output, options.arguments = Path(options.arguments[1]), options.arguments[2:]
+    options.arguments += argv[at:] if options.arguments else argv[at + 1 :]
     if not options.script.is_file():
         parser.error(f"there is no file {options.script}")
     if options.output and options.output.suffix not in SUFFIXES:

@@ -20,10 +20,11 @@ import numpy as np
 from ...columns.forms import is_namedtuple
 from ...columns.inputs import Elements, Records
 from ...columns.kinds import Column, fits_int64
-from ...columns.list_reader import columns_of_tuples, numbers_in
+from ...columns.list_reader import numbers_in
 from ...columns.unboxed import Unboxed
 from ...compiler.kinds import BOOL, COMPLEX, FLOAT, INT, NONE, NUMPY, STR, Array, Cell, Either, Kind, List, Tuple
 from .arrays import words_of
+from .records import numbers_in as numbers_in_fields
 
 Key = Any
 """What the kind of an element is made from: a class, a dtype, or `(list, key)`, `(tuple, class, keys...)`,
@@ -124,7 +125,8 @@ def _listed(elements: Sequence[Any]) -> Argument:
     if cls is np.ndarray:
         return _arrays(elements)
     if cls is tuple or (elements and is_namedtuple(elements[0])):
-        found = columns_of_tuples(elements) if len(elements[0]) <= MOST_ITEMS else None
+        width = len(elements[0])
+        found = numbers_in_fields(elements, [("item", j) for j in range(width)]) if width <= MOST_ITEMS else None
         if found is not None:
             return _tuples(cls, [_item(elements, j, column) for j, column in enumerate(found)])
     classes = set(map(type, elements))
@@ -151,11 +153,9 @@ def _listed(elements: Sequence[Any]) -> Argument:
     raise NotColumns(f"elements are of class {cls.__name__}")
 
 
-def _item(elements: Sequence[Any], j: int, column: Column | None) -> Argument:
+def _item(elements: Sequence[Any], j: int, column: Elements | None) -> Argument:
     """The column of an item, which may have been read already."""
-    if column is None:
-        return _listed(list(map(operator.itemgetter(j), elements)))
-    return Argument(int if column.dtype == np.int64 else float, (column,))
+    return read(list(map(operator.itemgetter(j), elements)) if column is None else column)
 
 
 def _tuples(cls: type, items: list[Argument]) -> Argument:
