@@ -12,7 +12,9 @@ from eagerly import compile_at_once
 from law import Rule, compare
 from upshift.adaptive.pace import FAST_PAUSE, Pace
 from upshift.adaptive.specialization import CHECKS, Specialization, specialization_of
+from upshift.adaptive.trial import copies_of, size_of
 from upshift.gears.calls import argument_of
+from upshift.gears.llvm import whole
 from upshift.plan.ledger import RISK
 from upshift.plan.prices import loops_in
 
@@ -83,6 +85,62 @@ def test_one_slow_plain_call_does_not_decide():
     for _ in range(2):
         one.add_comparison(14e-3, 10e-3)
     assert "is not faster" in (one.not_faster() or "")
+
+
+def test_a_long_call_that_is_no_faster_is_compared_once():
+    one = spec(formula)
+    one.add(20e-3, 1)
+    one.add_comparison(20e-3, 20e-3)
+    assert one.checks_needed() == 1 and "is not faster" in (one.not_faster() or "")
+
+
+def test_a_comparison_of_large_arrays_is_with_other_calls_of_their_size():
+    one = spec(formula)
+    for took in (1e-3, 3e-3):
+        one.add_large(2 << 20, took)
+    assert one.among_others(2 << 20, 2e-3) == 1e-3
+    assert one.among_others(1 << 20, 2e-3) == 2e-3
+    one.trusted = True  # from now on both may take longer
+    assert one.among_others(2 << 20, 2e-3) == 2e-3
+
+
+def test_a_comparison_copies_what_machine_code_writes_to_and_what_is_small():
+    large, other, small = np.zeros(1 << 17), np.zeros(1 << 17), np.zeros(4)
+    copies = copies_of((large, other, small, 3), [1])
+    assert copies is not None and copies[0] is large and copies[1] is not other and copies[2] is not small
+    copies = copies_of((large, other), None)
+    assert copies is not None and copies[0] is not large and copies[1] is not other
+    assert copies_of((large, large[1:]), [0]) is None
+    assert copies_of((large, large[1:]), []) is not None
+
+
+def test_no_object_but_arrays_is_asked_for_its_bytes():
+    class Odd:
+        @property
+        def nbytes(self) -> int:
+            raise AssertionError("asked")
+
+    assert size_of((Odd(), np.zeros(4), 3)) == 32
+
+
+def items_alone(a: Any, x: Any) -> Any:
+    for i in range(len(x)):
+        for j in range(len(x)):
+            x[i] += a[i, j]
+    return x
+
+
+def rows_and_an_item(a: Any, x: Any) -> Any:
+    for i in range(len(x)):
+        x += a[i]
+        x[i] = 1.0
+    return x
+
+
+def test_better_machine_code_is_for_loops_over_items():
+    given = [argument_of(np.zeros((4, 4))), argument_of(np.zeros(4))]
+    found = [whole.begin_call(f, given, False) for f in (looping, items_alone, rows_and_an_item)]
+    assert [(one.gains, one.gains_little) for one in found] == [(False, True), (True, False), (True, True)]
 
 
 def test_what_is_clearly_faster_is_compared_once():

@@ -58,6 +58,9 @@ LITTLE_GAIN = 1.15
 """How much faster better machine code is expected to be where its loops go over whole arrays."""
 FASTER = 0.9
 """Machine code is used where it takes at most this share of the plain function's time."""
+LARGE = 1 << 20
+"""Bytes of arguments from which on the plain function is slower in a comparison than otherwise: machine code, which
+runs before it on copies, has filled the processor's caches."""
 
 
 class WayToCall(Arm):
@@ -83,6 +86,8 @@ class Specialization:
     returned: bool = False
     seen: tuple[Any, Any] | None = None
     """Arguments and result of a long call with numbers, which nothing can change: another need not be made."""
+    large: tuple[int, float] = (0, 0.0)
+    """Bytes of the arguments of the last large call, and seconds of the fastest one of so many."""
     result: Result | None = None
     """Of the last call that returned; None where machine code gives nothing like it."""
     call: CompiledFunction | None = None
@@ -187,6 +192,16 @@ class Specialization:
             self.ledger.ran(self.plain_arm, 1, took, calls)
         elif self.plain > RENTED:
             self.ledger = self._new_ledger()
+
+    def add_large(self, size: int, took: float) -> None:
+        """A plain call with so many bytes of arrays was timed."""
+        if size > LARGE:
+            self.large = size, min(took, self.large[1] if self.large[0] == size else took)
+
+    def among_others(self, size: int, took: float) -> float:
+        """What a plain call in a comparison takes: as others with so many bytes of arrays, before there is machine
+        code."""
+        return min(took, self.large[1]) if size == self.large[0] and not self.trusted else took
 
     def _new_ledger(self) -> Ledger:
         """One that knows what plain calls have cost before."""

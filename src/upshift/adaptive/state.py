@@ -37,7 +37,7 @@ from .eligibility import is_brief, is_lazy, why_plain
 from .gain import why_slow
 from .pace import Pace
 from .specialization import FASTER, HEAVY, Specialization, specialization_of
-from .trial import Trial, copies_of
+from .trial import Trial, copies_of, size_of
 
 log = logging.getLogger("upshift")
 GLIMPSED = 10e-6
@@ -221,6 +221,7 @@ class FunctionState:
             took = time.perf_counter() - began
             self.inside.pop(thread, None)
             self._note_call(spec, took)
+        spec.add_large(size_of((*args, *keywords.values())), took)
         self._note_result(spec, result)
         self._keep_seen(spec, args, keywords, result)
         if self.pace.looks & (self.pace.looks - 1) == 0 and self.pace.looks > 1:
@@ -358,7 +359,7 @@ class FunctionState:
         if difference is not None:
             self._differs(spec, difference)
             return result
-        spec.add_comparison(trial.took, took)
+        spec.add_comparison(trial.took, spec.among_others(size_of((*args, *keywords.values())), took))
         if spec.trusted:
             slow = spec.has_become_slow()
             if slow is not None:

@@ -6,7 +6,7 @@ import itertools
 import math
 import time
 import types
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,8 +80,13 @@ def _restore(value: Any, copy: Any) -> None:
         np.copyto(copy, value)
 
 
+def size_of(values: Iterable[Any]) -> int:
+    """Bytes of the arrays among these; nothing else is asked."""
+    return sum(value.nbytes for value in values if type(value) is np.ndarray)
+
+
 def _size_of(values: Sequence[Any]) -> int:
-    """Bytes of arrays."""
+    """Bytes of all arrays in arguments that machine code takes."""
     return sum(_size_of(value) if type(value) is tuple else getattr(value, "nbytes", 0) for value in values)
 
 
