@@ -96,7 +96,8 @@ def look_at(call: Call) -> Columnwise:
 
 
 def _as_written(fn: Any, elems: Any) -> Any:
-    return fn(elems)
+    """A call of the function itself: that of a `tf.function` would wait for its tracing."""
+    return plain_function(fn)(elems)
 
 
 class Otherwise(Exception):
