@@ -38,12 +38,10 @@ LINES = {"xla": 1.5e-3, "vectorized": 1.5e-3, "map": 1e-3}
 """Seconds more for every operation in the graph."""
 PER_RUN = 10.0
 """How many times longer an operation takes to trace than to run, once, eagerly."""
-SHORTEST = 200e-6
-"""Seconds of a call below which no graph can be faster: starting one takes as long."""
 START = 100e-6
 """Seconds that the loop takes besides its elements."""
 WORTHWHILE = 40e-6
-"""Seconds of a call below which machine code is hardly faster."""
+"""Seconds of a call below which neither machine code nor a graph is faster: starting one takes as long."""
 WARM_RUNS, WARM_SECONDS = 24, 50e-3
 PATIENCE = {"python": 3.0, "xla": 3.0, "numpy": 3.0, "vectorized": 20.0, "map": 20.0}
 """How many times its price a way must have been missed before another fast one is given up for it."""
@@ -97,10 +95,11 @@ class Known:
         """Seconds that a graph is expected to take: more for a function that has more to do."""
         return COSTS["trace"] + PER_RUN * self.rate + (COSTS["convert"] if self.snapshot.decides else 0.0)
 
-    @property
-    def settled(self) -> bool:
-        """Whether there is one way, and none that could take its place: nothing is to be timed."""
-        return self.with_operations and len(self.ways) == 1 and not self.unchecked and not self.candidates
+    def settled(self, n: int) -> bool:
+        """Whether there is one way for n elements, and none that could take its place: nothing is to be timed."""
+        if not self.with_operations or len(self.ways) != 1 or self.unchecked:
+            return False
+        return not self.candidates or 0.0 < self.predict(n)[1] < WORTHWHILE
 
     def predict(self, n: int) -> tuple[str, float]:
         """The best way that is there, and its seconds; the loop's are unknown at first."""
@@ -161,7 +160,7 @@ class Known:
             return weight * self.spent > cost
         if name in UNGRAPHED:
             return self.spent > PATIENCE[name] * cost
-        if seconds < SHORTEST or (name == "map" and seconds / n < 20e-6):
+        if name == "map" and seconds / n < 20e-6:
             return False
         if seconds > LONG:  # no graph of one element after the other is that slow: it may well be another
             return self.spent > cost

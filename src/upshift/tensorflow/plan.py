@@ -87,7 +87,7 @@ def at_a_glance(fn: Any, elems: Any, dense: bool = False, lenient: bool = False)
 def _as_before(call: Call, known: Known, glance: Any, settings_then: Any) -> Any:
     if not glance.holds(call.fn) or not call.n or settings().disable or not tf.executing_eagerly() or watched():
         return MISS
-    if known.settled and known.calls % CHECK_EVERY and "direct" in known.ways and not like_numpy():
+    if known.settled(call.n) and known.calls % CHECK_EVERY and "direct" in known.ways and not like_numpy():
         known.calls += 1  # the function itself, as TensorFlow is told to run it
         try:
             return known.ways["direct"].pack(known.ways["direct"].over(call))
