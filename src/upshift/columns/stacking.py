@@ -26,7 +26,7 @@ import numpy as np
 from .forms import assemble, is_leaf
 from .kinds import NUMERIC, Column, kind_of_type, promote
 from .list_reader import numbers_in
-from .outputs import Objects, axis_of, gather, of_objects, own
+from .outputs import Objects, are_scattered, axis_of, gather, of_objects, own
 
 FEW = 64
 """Results up to which a loop over them is as fast as what NumPy and C do for many."""
@@ -165,6 +165,8 @@ def _of_arrays(arrays: Sequence[Any]) -> Any:
     """Arrays of one shape as one array, faster than `np.stack` makes it."""
     shape = arrays[0].shape
     if shape and all(array.shape == shape for array in arrays):
+        if are_scattered(arrays):
+            return _in_general(arrays)
         try:
             joined: Column = np.concatenate(arrays)
         except TypeError:  # dtypes that have nothing in common

@@ -10,10 +10,11 @@ import numpy as np
 import tensorflow as tf
 
 from ..api import map as map_elements
+from ..columns.outputs import place
 from ..config import settings
 from ..errors import GearRefused
 from ..gears.chunks import chunks_of, side_by_side
-from .bridge import Array, adopt, aligned, as_array, as_tensor, place
+from .bridge import Array, adopt, aligned, as_array, as_tensor
 from .call import Call
 from .draws import drawing, drawn_by
 from .kinds import CLOSE, CUTS
