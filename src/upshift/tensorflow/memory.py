@@ -11,11 +11,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import results, surroundings
+from . import results, surroundings, xla
 from .call import Call, is_flat
 from .captured import Snapshot, snapshot_of
 from .glance import Glance, glance_of
 from .numbers import first_gear
+from .operations import Unreadable
 from .timing import Line
 from .trace import Traced, trace_element
 from .ways import Way, build, build_direct, build_plain
@@ -43,7 +44,7 @@ START = 100e-6
 WORTHWHILE = 40e-6
 """Seconds of a call below which neither machine code nor a graph is faster: starting one takes as long."""
 WARM_RUNS, WARM_SECONDS = 24, 50e-3
-PATIENCE = {"python": 3.0, "xla": 3.0, "numpy": 3.0, "vectorized": 20.0, "map": 20.0}
+PATIENCE = {"python": 3.0, "xla": 3.0, "numpy": 3.0, "vectorized": 6.0, "map": 20.0}
 """How many times its price a way must have been missed before another fast one is given up for it."""
 LONG = 1e-3
 """Seconds of a call from which on a graph is tried as soon as calls have cost its price."""
@@ -247,6 +248,12 @@ class Known:
             reason = f"{acts} does more than compute: it is run for every element, in order"
             self.refusals |= dict.fromkeys(self.candidates, reason)
             self.candidates.clear()
+        elif "xla" in self.candidates and self.traced is not None:
+            try:
+                xla.check(self.traced)
+            except Unreadable as unreadable:  # others need not wait until its price has been missed
+                self.candidates.remove("xla")
+                self.refusals["xla"] = str(unreadable)
 
 
 class Seen(dict[Any, Any]):

@@ -87,13 +87,20 @@ class Results:
             for part in result:
                 yield from self._leaves(part)
         else:
-            yield result.value if isinstance(result, Element) else result.numpy() if tf.is_tensor(result) else result
+            yield result.value if isinstance(result, Element) else _number_of(result)
 
     def _settled(self, value: Any, cls: Any) -> Any:
         found = value.dtype.type if isinstance(value, np.ndarray | np.generic) else value.__class__
         if found is not cls:
             raise NotNumbers("elements give results of different classes")
         return value
+
+
+def _number_of(result: Any) -> Any:
+    """Of a tensor its numbers; asking whether it is one takes long."""
+    if isinstance(result, np.ndarray | np.generic | int | float) or not tf.is_tensor(result):
+        return result
+    return result.numpy()
 
 
 class Given:

@@ -110,13 +110,14 @@ def _as_result(value: Any, column: Any, spec: Any = None) -> Any:
     """One leaf of what the function gave for one element, as a tensor; an error where a spec says otherwise."""
     if isinstance(value, tf.Variable):
         value = tf.convert_to_tensor(value)
-    if tf.is_tensor(value) or isinstance(value, CompositeTensor):
+    of_numpy = isinstance(value, np.ndarray | np.generic)  # asking whether something is a tensor takes long
+    if not of_numpy and (tf.is_tensor(value) or isinstance(value, CompositeTensor)):
         return _checked(value, spec)
     if value is None:
         raise ValueError("the function gives None, of which no tensor can be made")
     if spec is not None and not hasattr(spec, "dtype"):
         raise WrongShape(f"the function gives {value!r}, fn_output_signature says {spec}")
-    if isinstance(value, np.ndarray | np.generic):
+    if of_numpy:
         wanted = None if spec is None else spec.dtype.as_numpy_dtype
         if wanted is not None and not np.can_cast(value.dtype, wanted, "same_kind"):
             _check_dtype(tf.as_dtype(value.dtype), spec)

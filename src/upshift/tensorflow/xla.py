@@ -47,8 +47,7 @@ ROUNDED, LARGEST = 1e-6, 1e30
 
 
 def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
-    """`Unreadable` where XLA is not known to give what the loop gives."""
-    _check(traced)
+    """A function of calls, of a graph that was looked at (`check`)."""
     draws = [drawn_by(op) for op in drawing(traced)]
     compiled = _compiled(call, traced)
     lifted = traced.lifted
@@ -61,7 +60,8 @@ def over(call: Call, traced: Traced) -> Callable[[Call], list[Any]]:
     return run
 
 
-def _check(traced: Traced) -> None:
+def check(traced: Traced) -> None:
+    """`Unreadable` where XLA is not known to give what the loop gives."""
     odd = min(traced.kinds - EXACT - READS - CONTROL - PASSED, default="")
     spans = _spans(traced.graph)
     odd = odd or next((node.op for node in traced.nodes if _means_otherwise(node, spans)), "")
