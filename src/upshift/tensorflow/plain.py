@@ -24,6 +24,8 @@ from .numbers import in_gears, mend, tiny_rows
 from .operations import DTYPES, Unreadable
 
 PYTHON = (bool, int, float)
+PATIENT = 0.25
+"""Seconds of calls after which a function of arrays is traced whatever that costs: it may loop over every number."""
 
 
 def over(call: Call, mixed: bool = False) -> tuple[Callable[[Call], list[Any]], Any]:
@@ -33,7 +35,8 @@ def over(call: Call, mixed: bool = False) -> tuple[Callable[[Call], list[Any]], 
     """
     one = call.fn(call.row(0))
     wanted = _dtypes(one, call)
-    function, compute = of_numbers(call, one, mixed), in_gears(warns=True)
+    numbers = all(leaf.shape.rank == 1 for leaf in call.leaves)  # a function of arrays may be a loop over all of them
+    function, compute = of_numbers(call, one, mixed), in_gears(warns=True, after=0.0 if numbers else PATIENT)
 
     def run(call: Call) -> list[Any]:
         columns = [as_array(leaf) for leaf in call.leaves]
