@@ -362,7 +362,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             continue
         for mode in [mode for mode in case.modes if mode in options.modes]:
             sizes = (case.sizes[:-1:2] or case.sizes) if options.quick else case.sizes
-            measured = measure(case, mode, sizes if mode == "eager" else [case.usual], 0.4 if options.quick else 1.5)
+            measured = measure(case, mode, sizes if mode == "eager" else [case.usual], 1.0 if options.quick else 1.5)
             print(table(measured), flush=True)
             rows += measured
     print(*(show_figure(figure) for figure in figures(rows)), sep="\n")

@@ -118,3 +118,17 @@ def test_results_of_one_form(make: Any, n: int) -> None:
 def test_a_list_of_results_is_not_the_one_that_was_given() -> None:
     results = ["a", None]
     assert stack(results) == results and stack(results) is not results
+
+
+IMAGE = np.arange(16 * 16 * 3).reshape(16, 16, 3).astype(np.uint8)
+MIRRORED = [
+    IMAGE, IMAGE[:, ::-1], IMAGE[::-1], IMAGE[..., ::-1], np.broadcast_to(IMAGE[..., :1], IMAGE.shape),
+    IMAGE.astype(np.float32)[:, ::-1], np.swapaxes(IMAGE, 0, 1), np.zeros((16, 16, 0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("first", range(len(MIRRORED)))
+def test_images_whose_colours_are_scattered(first: int) -> None:
+    for other in MIRRORED:
+        agree([MIRRORED[first], other, IMAGE])
+        agree([MIRRORED[first]] * 3)

@@ -127,3 +127,31 @@ def test_a_subnormal_number_among_many_is_found() -> None:
         call = make_call(tf.sqrt, tf.constant(rows))
         want = tf.sqrt(call.row(30)).numpy()
         assert np.array_equal(plan.run_in("numpy", call).numpy()[30], want)
+
+
+CASTS = {
+    "roots of bytes": (lambda x: tf.cast(tf.sqrt(tf.cast(x, tf.float32)), tf.uint8), True),
+    "brighter": (lambda x: tf.cast(tf.clip_by_value(tf.cast(x, tf.float32) * 1.7, 0.0, 255.0), tf.uint8), True),
+    "shares": (lambda x: tf.cast(tf.cast(x, tf.float32) / 255.0 * 100.0, tf.int32), False),  # XLA: a product
+    "halves": (lambda x: tf.floor(tf.cast(x, tf.float32) / 3.0), False),
+    "quotients": (lambda x: tf.cast(x, tf.float32) / tf.cast(x + 1, tf.float32), True),
+    "too bright": (lambda x: tf.cast(tf.cast(x, tf.float32) * 1.7, tf.uint8), False),
+    "signs": (lambda x: tf.cast(tf.cast(x, tf.float32) - 3.0, tf.uint8), False),
+    "large": (lambda x: tf.cast(tf.cast(tf.cast(x, tf.int32) + 2147483392, tf.float32), tf.int32), False),
+    "of floats": (lambda x: tf.cast(tf.clip_by_value(x, 0.0, 255.0), tf.uint8), False),
+}
+
+
+@pytest.mark.parametrize("name", CASTS)
+def test_floats_become_ints_under_xla_where_they_are_known_to_fit(name: str) -> None:
+    fn, fits = CASTS[name]
+    elems = tf.constant(np.arange(256, dtype=np.uint8).reshape(4, 64))
+    if name == "of floats":
+        elems = tf.constant(np.array([[0.5, np.nan, 300.0]], np.float32))
+    call = make_call(fn, elems)
+    known = memory.fresh(call, with_operations=False)
+    known.trace(call)
+    way = known.make("xla", call)
+    assert (way is not None) == fits, known.refusals
+    if way is not None:
+        np.testing.assert_allclose(way.pack(way.over(call)), tf.stack([fn(one) for one in elems]), rtol=1e-6)

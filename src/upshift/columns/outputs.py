@@ -180,6 +180,10 @@ class Objects(Piece):
     def write(self, out: Column, lanes: Any) -> None:
         if isinstance(lanes, slice) and out.ndim > 1:  # end to end, which is faster than np.stack
             block = out[lanes]
+            if are_scattered(self.results):
+                for array, one in zip(self.results, block, strict=True):
+                    place(array, one)
+                return
             rows = block.reshape(block.shape[0] * block.shape[1], *block.shape[2:])
             np.concatenate(self.results, out=rows, casting="unsafe")
         else:
@@ -338,6 +342,32 @@ def _arrays(results: list[Any]) -> Any:
         return np.stack(results)
     except TypeError:
         return [own(r) for r in results]
+
+
+MOST_COLOURS, LEAST_SCATTERED = 4, 256
+
+
+def is_scattered(array: Column) -> bool:
+    """Whether the colours of an image are all that lies together: it is mirrored, or a channel of many."""
+    if array.ndim < 2 or array.shape[-1] > MOST_COLOURS:
+        return False
+    return array.strides[-2:] != (array.shape[-1] * array.itemsize, array.itemsize)
+
+
+def are_scattered(arrays: Sequence[Column]) -> bool:
+    """Whether some of these arrays, all of one shape, are, and large enough to make a difference."""
+    first = arrays[0]
+    large = first.size >= LEAST_SCATTERED and first.ndim > 1 and first.shape[-1] <= MOST_COLOURS
+    return large and any(map(is_scattered, arrays))
+
+
+def place(array: Column, room: Column) -> None:
+    """Copy; scattered colours one by one: NumPy is slow on a short last axis."""
+    if is_scattered(array):
+        for i in range(array.shape[-1]):
+            np.copyto(room[..., i], array[..., i], casting="unsafe")
+    else:
+        np.copyto(room, array, casting="unsafe")
 
 
 def own(result: Any) -> Any:

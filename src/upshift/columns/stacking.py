@@ -26,7 +26,7 @@ import numpy as np
 from .forms import assemble, is_leaf
 from .kinds import NUMERIC, Column, kind_of_type, promote
 from .list_reader import numbers_in
-from .outputs import Objects, axis_of, gather, of_objects, own
+from .outputs import Objects, are_scattered, axis_of, gather, of_objects, own
 
 LOOPED_OVER = 64
 """Results up to which a loop over them is as fast as what NumPy and C do for many."""
@@ -163,7 +163,7 @@ def _of_dicts(results: Sequence[dict[Any, Any]]) -> Any:
 
 def _of_arrays(arrays: Sequence[Any]) -> Any:
     """Arrays of one shape as one array, faster than `np.stack` makes it."""
-    if arrays[0].ndim and arrays[0].dtype.kind in NUMERIC:
+    if arrays[0].ndim and arrays[0].dtype.kind in NUMERIC and not are_scattered(arrays):
         try:
             made: Column = np.array(arrays)
         except (ValueError, TypeError):  # shapes that differ, or dtypes that have nothing in common

@@ -15,12 +15,13 @@ import tensorflow as tf
 from ..api import map as map_elements
 from ..columns.forms import is_namedtuple, parts
 from ..columns.inputs import copied, elements_of
+from ..columns.outputs import place
 from ..columns.stacking import stack
 from ..config import Settings, in_force, settings
 from ..errors import name_element
 from ..gears.loop import call_one
 from ..gears.streams import Streams
-from .bridge import Array, aligned, handed_over, place
+from .bridge import Array, aligned, handed_over
 from .calling import Caller
 from .sampled import arguments_of, as_strings, columns_in, leaves_of
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ..columns.outputs import place
+
 Array = np.ndarray[Any, Any]
 ALIGNED = 64
 """Bytes: TensorFlow's kernels end the process on memory of ours that does not start at a multiple of this."""
-MOST_COLOURS = 4
 ADOPTED = frozenset("efdbhilqBHILQFD?")
 """Dtypes, by their letters, whose memory TensorFlow takes over as it is; all others are copied by TensorFlow itself."""
 
@@ -108,15 +109,6 @@ def adopt(room: Array) -> Any:
 def _has_accelerator() -> bool:
     """Whether tensors are made elsewhere than in this machine's memory, where TensorFlow had better put them itself."""
     return len(tf.config.list_logical_devices()) > 1
-
-
-def place(array: Array, room: Array) -> None:
-    """Copy; colours one by one, where they do not lie as they will: NumPy is slow on a short last axis."""
-    if array.flags.c_contiguous or array.ndim < 2 or array.shape[-1] > MOST_COLOURS:
-        np.copyto(room, array)
-    else:
-        for i in range(array.shape[-1]):
-            np.copyto(room[..., i], array[..., i])
 
 
 def handed_over(results: list[Any], given: Sequence[Any]) -> list[Any]:

@@ -34,7 +34,7 @@ FEWEST_ELEMENTS = 16
 LARGE_BYTES, LARGE_IN_BATCHES = 1 << 16, 1 << 19
 """Of an element and its result, from which on TensorFlow's own operations cost less than the way through Python."""
 DRAWN_AHEAD = 64
-"""Elements whose random numbers are drawn together."""
+"""Elements whose random numbers are drawn together, if these are not too many to stay in the caches."""
 STRING_BYTES = 64
 log = logging.getLogger("upshift")
 
@@ -210,11 +210,16 @@ def _with_draws(ds: Any, f: Any, tree: Any) -> Any:
 
     if n == tf.data.UNKNOWN_CARDINALITY:
         return ds.map(as_written(lambda *element: (element, tuple(column[0] for column in columns(1)))))
-    whole, rest = divmod(n, DRAWN_AHEAD) if n >= 0 else (-1, 0)
-    sizes = tf.data.Dataset.from_tensors(tf.constant(DRAWN_AHEAD)).repeat(whole)
+    ahead = min(max(BATCH_BYTES // sum(_bytes_of_draw(kind) for kind in kinds), 1), DRAWN_AHEAD)
+    whole, rest = divmod(n, ahead) if n >= 0 else (-1, 0)
+    sizes = tf.data.Dataset.from_tensors(tf.constant(ahead)).repeat(whole)
     sizes = sizes.concatenate(tf.data.Dataset.from_tensors(tf.constant(rest)).take(int(rest > 0)))
     drawn = sizes.map(as_written(columns)).unbatch()
     return tf.data.Dataset.zip((ds.map(as_written(lambda *element: element)), drawn))
+
+
+def _bytes_of_draw(kind: Any) -> int:
+    return int(kind.dtype.itemsize * np.prod(kind.lane_shape, dtype=int)) or 1
 
 
 def _graph(call: Callable[..., list[Any]], spec: Any, rows: bool) -> Callable[[Any, Any], Any]:

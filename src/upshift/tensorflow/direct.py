@@ -96,7 +96,8 @@ def look_at(call: Call) -> Columnwise:
 
 
 def _as_written(fn: Any, elems: Any) -> Any:
-    return fn(elems)
+    """A call of the function itself: that of a `tf.function` would wait for its tracing."""
+    return plain_function(fn)(elems)
 
 
 class Otherwise(Exception):
@@ -133,10 +134,11 @@ class Program:
         return len(self.leaves) + len(self.steps) - 1
 
     def _raised(self, raised: Raised) -> Any:
-        key = Known((slice(None), *(None,) * raised.by))
-        sizes = None if raised.value.sizes is None else (*(1,) * raised.by, *raised.value.sizes)
-        after = dataclasses.replace(raised.value, rank=raised.value.rank + raised.by, sizes=sizes)
-        return self.add(operator.getitem, [raised.value, key], {}, after)
+        value = raised.value
+        for _ in range(raised.by):
+            after = dataclasses.replace(value, rank=value.rank + 1, sizes=value.sizes and (1, *value.sizes))
+            value = self.add(tf.expand_dims, [value, Known(1)], {}, after)
+        return value
 
     def check(self) -> None:
         """`Unknown` where it is not to be run on all elements at once, or gives what is no tensor of one column."""

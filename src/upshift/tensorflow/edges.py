@@ -13,10 +13,11 @@ from tensorflow.python.ops import while_v2
 from .kinds import CALLS, CASE, CUTS, EXACT, IF, MOVES, PASSED, READS, SHAPES, WHILE
 
 
-def find_edge(graph: Any) -> str:
-    """The name of an operation that decides by a number whose last bits are a kernel's own; empty where none does."""
+def find_edge(graph: Any, close: frozenset[str] = frozenset()) -> str:
+    """The name of an operation that decides by a number whose last bits are a kernel's own; empty where none does.
+    `close`: operations that give others in this place, exact as they are."""
     try:
-        _Walk().over(graph, [False] * len(graph.inputs))
+        _Walk(close).over(graph, [False] * len(graph.inputs))
     except _Found as found:
         return str(found)
     return ""
@@ -28,6 +29,9 @@ class _Found(Exception):
 
 class _Walk:
     """Follows through a graph, its branches and its loops, which tensors may differ in their last bits."""
+
+    def __init__(self, close: frozenset[str]) -> None:
+        self.exact = (EXACT | MOVES) - close
 
     def over(self, graph: Any, given: list[bool]) -> list[bool]:
         """Which outputs differ, where these inputs do."""
@@ -52,7 +56,7 @@ class _Walk:
         to_float = op.type == "Cast" and not integral[0]
         if uncertain and not to_float and (op.type in CUTS or any(integral)):
             raise _Found(op.type)
-        differs = uncertain or not (op.type in EXACT or op.type in MOVES)
+        differs = uncertain or op.type not in self.exact
         return [differs and not whole for whole in integral]
 
     def _loop(self, op: Any, given: list[bool]) -> list[bool]:

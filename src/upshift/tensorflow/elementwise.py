@@ -11,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from ..rules.arrays.elementwise import OPERATORS
+from .surroundings import by_kernels
 from .value import EXACT, OFF, ROUNDED, Call, NotNative, Value, cast, constant, decided, operand
 
 Row = Callable[[Call], Value]
@@ -163,8 +164,8 @@ def smaller(a: Any, b: Any) -> Any:
 
 
 def _or_nan(made: Any, a: Any, b: Any) -> Any:
-    """NumPy's hand on a NaN, whichever of the two it is."""
-    if not made.dtype.is_floating:
+    """NumPy's hand on a NaN, whichever of the two it is; so do TensorFlow's own kernels on a processor."""
+    if not made.dtype.is_floating or by_kernels():
         return made
     return tf.where(tf.math.is_nan(a) | tf.math.is_nan(b), tf.constant(math.nan, made.dtype), made)
 

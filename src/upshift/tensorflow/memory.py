@@ -11,11 +11,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from . import results, surroundings
+from . import results, surroundings, xla
 from .call import Call, is_flat
 from .captured import Snapshot, snapshot_of
 from .glance import Glance, glance_of
 from .numbers import first_gear
+from .operations import Unreadable
 from .timing import Line
 from .trace import Traced, trace_element
 from .ways import Way, build, build_direct, build_plain
@@ -38,14 +39,12 @@ LINES = {"xla": 1.5e-3, "vectorized": 1.5e-3, "map": 1e-3}
 """Seconds more for every operation in the graph."""
 PER_RUN = 10.0
 """How many times longer an operation takes to trace than to run, once, eagerly."""
-SHORTEST = 200e-6
-"""Seconds of a call below which no graph can be faster: starting one takes as long."""
 START = 100e-6
 """Seconds that the loop takes besides its elements."""
 WORTHWHILE = 40e-6
-"""Seconds of a call below which machine code is hardly faster."""
+"""Seconds of a call below which neither machine code nor a graph is faster: starting one takes as long."""
 WARM_RUNS, WARM_SECONDS = 24, 50e-3
-PATIENCE = {"python": 3.0, "xla": 3.0, "numpy": 3.0, "vectorized": 20.0, "map": 20.0}
+PATIENCE = {"python": 3.0, "xla": 3.0, "numpy": 3.0, "vectorized": 6.0, "map": 20.0}
 """How many times its price a way must have been missed before another fast one is given up for it."""
 LONG = 1e-3
 """Seconds of a call from which on a graph is tried as soon as calls have cost its price."""
@@ -97,10 +96,11 @@ class Known:
         """Seconds that a graph is expected to take: more for a function that has more to do."""
         return COSTS["trace"] + PER_RUN * self.rate + (COSTS["convert"] if self.snapshot.decides else 0.0)
 
-    @property
-    def settled(self) -> bool:
-        """Whether there is one way, and none that could take its place: nothing is to be timed."""
-        return self.with_operations and len(self.ways) == 1 and not self.unchecked and not self.candidates
+    def settled(self, n: int) -> bool:
+        """Whether there is one way for n elements, and none that could take its place: nothing is to be timed."""
+        if not self.with_operations or len(self.ways) != 1 or self.unchecked:
+            return False
+        return not self.candidates or 0.0 < self.predict(n)[1] < WORTHWHILE
 
     def predict(self, n: int) -> tuple[str, float]:
         """The best way that is there, and its seconds; the loop's are unknown at first."""
@@ -161,7 +161,7 @@ class Known:
             return weight * self.spent > cost
         if name in UNGRAPHED:
             return self.spent > PATIENCE[name] * cost
-        if seconds < SHORTEST or (name == "map" and seconds / n < 20e-6):
+        if name == "map" and seconds / n < 20e-6:
             return False
         if seconds > LONG:  # no graph of one element after the other is that slow: it may well be another
             return self.spent > cost
@@ -248,6 +248,12 @@ class Known:
             reason = f"{acts} does more than compute: it is run for every element, in order"
             self.refusals |= dict.fromkeys(self.candidates, reason)
             self.candidates.clear()
+        elif "xla" in self.candidates and self.traced is not None:
+            try:
+                xla.check(self.traced)
+            except Unreadable as unreadable:  # others need not wait until its price has been missed
+                self.candidates.remove("xla")
+                self.refusals["xla"] = str(unreadable)
 
 
 class Seen(dict[Any, Any]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -10,10 +11,11 @@ import numpy as np
 import tensorflow as tf
 
 from ..api import map as map_elements
+from ..columns.outputs import place
 from ..config import settings
 from ..errors import GearRefused
 from ..gears.chunks import chunks_of, side_by_side
-from .bridge import Array, adopt, aligned, as_array, as_tensor, place
+from .bridge import Array, adopt, aligned, as_array, as_tensor
 from .call import Call
 from .draws import drawing, drawn_by
 from .kinds import CLOSE, CUTS
@@ -63,15 +65,20 @@ def first_gear(traced: Traced) -> Gear:
     return "llvm" if numbers and (traced.loops or traced.kinds.isdisjoint(CLOSE)) else "numpy"
 
 
-def in_gears(warns: bool, first: Gear = "numpy") -> Compute:
+def in_gears(warns: bool, first: Gear = "numpy", after: float = 0.0) -> Compute:
     """By the plan of `up.map`. `warns`: as NumPy does; TensorFlow never does. `first`: the gear of the first call,
-    which is known to be what a graph can be; NumPy only if there is much to do."""
-    fresh = [True]
+    which is known to be what a graph can be; NumPy only if there is much to do. `after`: of the first one when calls
+    have taken so many seconds."""
+    left, fresh = [after], [True]
 
     def compute(function: Any, columns: list[Array]) -> tuple[list[Array], None]:
+        named = bool(fresh) and left[0] <= 0.0
+        began = time.perf_counter()
         with contextlib.nullcontext() if warns else np.errstate(all="ignore"):
-            made = _first(function, columns, first) if fresh else map_elements(function, *columns)
-        fresh.clear()
+            made = _first(function, columns, first) if named else map_elements(function, *columns)
+        if named:
+            fresh.clear()
+        left[0] -= time.perf_counter() - began
         return list(made) if isinstance(made, tuple) else [made], None
 
     return compute

@@ -24,6 +24,8 @@ from .numbers import in_gears, mend, tiny_rows
 from .operations import DTYPES, Unreadable
 
 PYTHON = (bool, int, float)
+PATIENT = 0.25
+"""Seconds of calls after which a function of arrays is traced whatever that costs: it may loop over every number."""
 
 
 def over(call: Call, mixed: bool = False) -> tuple[Callable[[Call], list[Any]], Any]:
@@ -33,7 +35,8 @@ def over(call: Call, mixed: bool = False) -> tuple[Callable[[Call], list[Any]], 
     """
     one = call.fn(call.row(0))
     wanted = _dtypes(one, call)
-    function, compute = of_numbers(call, one, mixed), in_gears(warns=True)
+    numbers = all(leaf.shape.rank == 1 for leaf in call.leaves)  # a function of arrays may be a loop over all of them
+    function, compute = of_numbers(call, one, mixed), in_gears(warns=True, after=0.0 if numbers else PATIENT)
 
     def run(call: Call) -> list[Any]:
         columns = [as_array(leaf) for leaf in call.leaves]
@@ -87,13 +90,20 @@ class Results:
             for part in result:
                 yield from self._leaves(part)
         else:
-            yield result.value if isinstance(result, Element) else result.numpy() if tf.is_tensor(result) else result
+            yield result.value if isinstance(result, Element) else _number_of(result)
 
     def _settled(self, value: Any, cls: Any) -> Any:
         found = value.dtype.type if isinstance(value, np.ndarray | np.generic) else value.__class__
         if found is not cls:
             raise NotNumbers("elements give results of different classes")
         return value
+
+
+def _number_of(result: Any) -> Any:
+    """Of a tensor its numbers; asking whether it is one takes long."""
+    if isinstance(result, np.ndarray | np.generic | int | float) or not tf.is_tensor(result):
+        return result
+    return result.numpy()
 
 
 class Given:

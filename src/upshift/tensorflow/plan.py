@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
@@ -58,7 +59,7 @@ def run(call: Call, with_operations: bool) -> Any:
             continue
         way = known.make(name, call)
         if way is not None:
-            made = _try(way, call, known)
+            made = _try(way, call, known, done)
             if made is not None:
                 MEMORY.glance(call, known)
                 return made
@@ -87,7 +88,7 @@ def at_a_glance(fn: Any, elems: Any, dense: bool = False, lenient: bool = False)
 def _as_before(call: Call, known: Known, glance: Any, settings_then: Any) -> Any:
     if not glance.holds(call.fn) or not call.n or settings().disable or not tf.executing_eagerly() or watched():
         return MISS
-    if known.settled and known.calls % CHECK_EVERY and "direct" in known.ways and not like_numpy():
+    if known.settled(call.n) and known.calls % CHECK_EVERY and "direct" in known.ways and not like_numpy():
         known.calls += 1  # the function itself, as TensorFlow is told to run it
         try:
             return known.ways["direct"].pack(known.ways["direct"].over(call))
@@ -188,8 +189,8 @@ def _finish_loop(call: Call, known: Known, done: list[Any]) -> Any:
     return made
 
 
-def _try(way: Way, call: Call, known: Known) -> Any:
-    """The first results of a way, compared with the loop's; None where they are not trusted."""
+def _try(way: Way, call: Call, known: Known, done: Sequence[Any] = ()) -> Any:
+    """The first results of a way, compared with the loop's; None where they are not trusted. `done`: see `check`."""
     if way.name in UNGRAPHED and _takes_long(way, call, known):
         known.refusals[way.name] = "a few elements take longer than all do in another way"
         return None
@@ -203,7 +204,7 @@ def _try(way: Way, call: Call, known: Known) -> Any:
         return None
     took = time.perf_counter() - began
     if settings().verify:
-        reason, fastest = check(call, columns, known.rate, way.draws)
+        reason, fastest = check(call, columns, known.rate, way.draws, done)
         if reason:
             known.refusals[way.name] = reason
             return None

@@ -33,7 +33,18 @@ def replay(graph: Any, given: Sequence[Any], known: dict[str, Any] | None = None
     return [values[tensor.name] for tensor in graph.outputs]
 
 
+def is_square(op: Any) -> bool:
+    """Whether floats are raised to the power of 2, which is a product. The gradient of a power has others in it, and
+    logarithms, which a loop computes whether somebody needs them or not."""
+    if op.type != "Pow" or not op.inputs[0].dtype.is_floating or op.inputs[1].shape.rank != 0:
+        return False
+    exponent = tensor_util.constant_value(op.inputs[1])
+    return exponent is not None and exponent == 2
+
+
 def _again(op: Any, inputs: list[Any], graph: Any, chooses: bool) -> list[Any]:
+    if is_square(op):
+        return [tf.square(inputs[0])]
     if op.type in IF:
         return _choose(op, inputs[0], inputs[1:], chooses)
     if op.type in WHILE:

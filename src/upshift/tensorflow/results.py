@@ -12,7 +12,9 @@ import tensorflow as tf
 from tensorflow.python.framework.composite_tensor import CompositeTensor
 from tensorflow.python.framework.type_spec import BatchableTypeSpec
 
+from ..columns.outputs import place
 from ..errors import name_element
+from .bridge import ADOPTED, adopt, aligned
 from .call import Call, is_flat
 
 NUMBERS = (bool, int, float, complex)
@@ -108,13 +110,14 @@ def _as_result(value: Any, column: Any, spec: Any = None) -> Any:
     """One leaf of what the function gave for one element, as a tensor; an error where a spec says otherwise."""
     if isinstance(value, tf.Variable):
         value = tf.convert_to_tensor(value)
-    if tf.is_tensor(value) or isinstance(value, CompositeTensor):
+    of_numpy = isinstance(value, np.ndarray | np.generic)  # asking whether something is a tensor takes long
+    if not of_numpy and (tf.is_tensor(value) or isinstance(value, CompositeTensor)):
         return _checked(value, spec)
     if value is None:
         raise ValueError("the function gives None, of which no tensor can be made")
     if spec is not None and not hasattr(spec, "dtype"):
         raise WrongShape(f"the function gives {value!r}, fn_output_signature says {spec}")
-    if isinstance(value, np.ndarray | np.generic):
+    if of_numpy:
         wanted = None if spec is None else spec.dtype.as_numpy_dtype
         if wanted is not None and not np.can_cast(value.dtype, wanted, "same_kind"):
             _check_dtype(tf.as_dtype(value.dtype), spec)
@@ -200,6 +203,8 @@ def _named(error: Exception, i: int, call: Call) -> Exception:
 
 
 def _stacked(values: Sequence[Any], column: Any, spec: Any, call: Call) -> Any:
+    if set(map(type, values)) == {np.ndarray} and _are_alike(values, column, spec):
+        return _of_arrays(values)
     if call.dense_results and all(value is None for value in values):
         return None  # as in tf.vectorized_map
     numbers = [type(value) in NUMBERS for value in values]
@@ -226,6 +231,25 @@ def _stacked(values: Sequence[Any], column: Any, spec: Any, call: Call) -> Any:
             text = f"element {i} gives {made[i].dtype.name}, others give {dtype.name}: cast in the function"
             raise _named(TypeError(text), i, call)
     return _joined(made, column, spec, call)
+
+
+def _are_alike(arrays: Sequence[Any], column: Any, spec: Any) -> bool:
+    """Whether arrays of one dtype and shape make a tensor, as a spec, if there is one, says."""
+    dtype, shape = arrays[0].dtype, arrays[0].shape
+    if dtype.char not in ADOPTED or isinstance(column, tf.RaggedTensor):
+        return False
+    asked = spec is None or (
+        isinstance(spec, tf.TensorSpec) and spec.dtype == dtype and spec.shape.is_compatible_with(shape)
+    )
+    return asked and all(array.dtype == dtype and array.shape == shape for array in arrays)
+
+
+def _of_arrays(arrays: Sequence[Any]) -> Any:
+    """Arrays as one tensor, each copied once."""
+    room = aligned((len(arrays), *arrays[0].shape), arrays[0].dtype)
+    for i, array in enumerate(arrays):
+        place(array, room[i : i + 1].reshape(array.shape))
+    return adopt(room)
 
 
 def _joined(made: list[Any], column: Any, spec: Any, call: Call) -> Any:

@@ -10,6 +10,7 @@ from tensorflow.python.eager import context
 from tensorflow.python.eager.polymorphic_function import eager_function_run
 from tensorflow.python.framework import ops
 from tensorflow.python.framework.config import is_op_determinism_enabled
+from tensorflow.python.ops import control_flow_util
 
 
 def watched() -> str:
@@ -27,6 +28,12 @@ def watched() -> str:
 def scoped() -> bool:
     """Whether operations are to run on one of several devices, which the user named."""
     return bool(context.context().device_name) and len(tf.config.list_logical_devices()) > 1
+
+
+def by_kernels() -> bool:
+    """Whether operations that are emitted now run by TensorFlow's own kernels on a processor: not by XLA, nor a GPU."""
+    compiled = control_flow_util.GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph())
+    return not (compiled or tf.config.optimizer.get_jit() or len(tf.config.list_logical_devices()) > 1)
 
 
 def settings_now() -> tuple[Any, ...]:

@@ -226,7 +226,8 @@ def variables_as_they_were() -> Iterator[None]:
     try:
         yield
     except BaseException:
-        scope.set_use_resource(before[0])
+        if not tf.executing_eagerly() or before[0]:  # in eager mode it cannot be set to False, and does not matter
+            scope.set_use_resource(before[0])
         if not tf.executing_eagerly():
             scope.set_caching_device(before[1])
         raise

@@ -17,6 +17,7 @@ from tensorflow.python.ops.parallel_for import pfor
 
 from ..config import settings
 from .kinds import CALLS, CASE, CHECKS, CONTROL, IF, PASSED, READS, WHILE
+from .replay import is_square
 from .trace import Traced
 
 PART_BYTES = 1 << 24
@@ -146,6 +147,9 @@ def _converted(traced: Traced, rows: Sequence[Any], held: Sequence[Any]) -> list
     given += [pfor.wrap(tf.convert_to_tensor(value), False) for value in (*held, *traced.captured)]
     for tensor, value in zip(graph.inputs, given, strict=True):
         converter._add_conversion(tensor, value)
+    for op in filter(is_square, graph.get_operations()):
+        x = converter._convert_helper(op.inputs[0])
+        converter._add_conversion(op.outputs[0], pfor.wrap(tf.square(x.t), x.is_stacked))
     traced.watch()
     return [converter.convert(tensor) for tensor in graph.outputs]
 
