@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -20,10 +21,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """Machine code is there when it is asked for: no test depends on when another thread has made it."""
+    """Machine code is there when it is asked for: no test depends on when another thread has made it, nor on how the
+    tests were started."""
     from upshift.gears import background
 
     background.AT_ONCE = True
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a job in a shell's background has it, and its children
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -210,7 +210,8 @@ def test_chosen_threads_give_the_loops_results():
 
 
 def threads_of(monkeypatch, f, xs, **words):
-    """The result of a call in which threads are expected to be faster than all else."""
+    """The result of a call in which threads are expected to be faster than all else, whatever a check has cost."""
+    monkeypatch.setattr(ledger_module, "RISK", 100.0)
     monkeypatch.setattr(parallel.Threads, "least", lambda arm, n: 1e-9 if n > 1 else math.inf)
     monkeypatch.setattr(functions, "SLOW", 0.0)
     return up.map(f, xs, **words)
